@@ -1,0 +1,1 @@
+//! Attribute macros of `protolink`. Depend on `protolink`, not on this crate.

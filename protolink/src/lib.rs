@@ -1,0 +1,1 @@
+//! Your own code in an LLM agent's loop.
