@@ -1,0 +1,17 @@
+//! Runs that outlive their process.
+
+mod clock;
+mod lease;
+mod listing;
+mod memory;
+mod row;
+mod store;
+mod store_error;
+
+pub use clock::{Clock, SystemClock, Timestamp};
+pub use lease::Lease;
+pub use listing::{Cursor, Order, Page, RunFilter, RunPage};
+pub use memory::MemoryStore;
+pub use row::{Row, RowDamage};
+pub use store::{NewRun, RunState, RunStore, RunSummary, StoredRun, UnknownState};
+pub use store_error::StoreError;
