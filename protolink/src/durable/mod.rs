@@ -5,6 +5,8 @@ mod lease;
 mod listing;
 mod memory;
 mod row;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 mod store;
 mod store_error;
 
@@ -13,5 +15,7 @@ pub use lease::Lease;
 pub use listing::{Cursor, Order, Page, RunFilter, RunPage};
 pub use memory::MemoryStore;
 pub use row::{Row, RowDamage};
+#[cfg(feature = "sqlite")]
+pub use sqlite::{SqliteOptions, SqliteStore};
 pub use store::{NewRun, RunState, RunStore, RunSummary, StoredRun, UnknownState};
 pub use store_error::StoreError;

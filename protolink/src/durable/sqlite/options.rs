@@ -1,0 +1,97 @@
+//! How to open a store.
+
+use std::fs::OpenOptions;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::super::lease::default_owner;
+use super::super::{StoreError, SystemClock};
+use super::SqliteStore;
+use super::schema::Settings;
+use super::threads::Threads;
+
+/// How to open a [`SqliteStore`], where the usual way does not do.
+///
+/// ```
+/// use std::time::Duration;
+/// use protolink::durable::SqliteStore;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("runs.sqlite");
+/// let store = SqliteStore::options()
+///     .busy_timeout(Duration::from_secs(1))
+///     .max_bytes(1 << 30)
+///     .open(path)?;
+/// # drop(store);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct SqliteOptions {
+    settings: Settings,
+}
+
+impl SqliteOptions {
+    pub(super) fn new() -> Self {
+        let settings = Settings {
+            busy_timeout: Duration::from_secs(5),
+            max_bytes: None,
+        };
+        Self { settings }
+    }
+
+    /// How long to wait while another process keeps the file locked, before it is
+    /// [`StoreError::Locked`]; 5 seconds if this is not called.
+    #[must_use]
+    pub fn busy_timeout(mut self, timeout: Duration) -> Self {
+        self.settings.busy_timeout = timeout;
+        self
+    }
+
+    /// How large the file may grow, before it is [`StoreError::Full`]; as large as the disk lets it if this is not
+    /// called. The write-ahead log beside it is not counted.
+    #[must_use]
+    pub fn max_bytes(mut self, bytes: u64) -> Self {
+        self.settings.max_bytes = Some(bytes);
+        self
+    }
+
+    /// Opens the store in the file at `path`.
+    ///
+    /// # Errors
+    /// As [`SqliteStore::open`].
+    pub fn open(self, path: impl AsRef<Path>) -> Result<SqliteStore, StoreError> {
+        let path = make(path.as_ref()).map_err(|error| StoreError::io(None, error))?;
+        let figures = Arc::default();
+        let threads = Arc::new(Threads::start(&path, self.settings, &figures)?);
+        let owner = default_owner().into();
+        Ok(SqliteStore {
+            threads,
+            figures,
+            clock: Arc::new(SystemClock),
+            owner,
+        })
+    }
+}
+
+/// Makes the file if there is none, before SQLite can make it readable for everybody; the files that SQLite puts
+/// beside it get the same mode.
+///
+/// The path is made absolute, so that neither a later change of directory nor a special name reaches SQLite.
+fn make(path: &Path) -> io::Result<PathBuf> {
+    let path = std::path::absolute(path)?;
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(&path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            // In a folder that cannot be written to, the file may be there all the same.
+            if path.exists() { Ok(path) } else { Err(error) }
+        }
+        _ => Ok(path),
+    }
+}

@@ -1,0 +1,183 @@
+//! The one thread that writes, and how waiting changes share a transaction.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::Receiver;
+
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+
+use super::super::StoreError;
+use super::fault::fault;
+use crate::ids::RunId;
+
+/// How many changes share a transaction at most, and how many bytes of payload.
+const GROUP: usize = 256;
+const GROUP_BYTES: usize = 8 << 20;
+
+/// What has become durable so far.
+#[derive(Debug, Default)]
+pub(super) struct Figures {
+    pub(super) rows: AtomicU64,
+    pub(super) transactions: AtomicU64,
+}
+
+/// A change that waits for its transaction.
+pub(super) trait Change: Send {
+    /// The run to name when the transaction fails as a whole.
+    fn run_id(&self) -> Option<&RunId>;
+
+    /// How many bytes of payload it carries.
+    fn bytes(&self) -> usize;
+
+    /// How many rows it commits.
+    fn rows(&self) -> u64;
+
+    /// Makes the change inside an open transaction. Returns whether it is to be kept. It may be called again when
+    /// the transaction was lost.
+    fn attempt(&mut self, connection: &Connection) -> bool;
+
+    /// Tells the caller: what the last attempt said if that is durable now, or why it is not.
+    fn finish(self: Box<Self>, committed: Result<(), StoreError>);
+}
+
+/// A change as a closure over the connection.
+pub(super) struct Job<T, W> {
+    pub(super) run_id: Option<RunId>,
+    pub(super) bytes: usize,
+    pub(super) rows: u64,
+    pub(super) work: W,
+    pub(super) said: Option<Result<T, StoreError>>,
+    pub(super) answer: oneshot::Sender<Result<T, StoreError>>,
+}
+
+impl<T, W> Change for Job<T, W>
+where
+    T: Send,
+    W: FnMut(&Connection) -> Result<T, StoreError> + Send,
+{
+    fn run_id(&self) -> Option<&RunId> {
+        self.run_id.as_ref()
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    fn attempt(&mut self, connection: &Connection) -> bool {
+        // The clock is the application's code; a panic in it must not end the thread for everybody.
+        let said = catch_unwind(AssertUnwindSafe(|| (self.work)(connection)))
+            .unwrap_or_else(|_| Err(StoreError::io(self.run_id.as_ref(), "the clock panicked")));
+        let keep = said.is_ok();
+        self.said = Some(said);
+        keep
+    }
+
+    fn finish(self: Box<Self>, committed: Result<(), StoreError>) {
+        let answer = match (self.said, committed) {
+            // What was refused by itself is refused, whatever became of the transaction.
+            (Some(Err(refused)), _) | (_, Err(refused)) => Err(refused),
+            (Some(done), Ok(())) => done,
+            (None, Ok(())) => Err(StoreError::Closed {
+                run_id: self.run_id,
+            }),
+        };
+        // A caller that has stopped waiting does not hear of it; the change stands all the same.
+        drop(self.answer.send(answer));
+    }
+}
+
+/// Writes until every sender is gone and everything that was sent is answered.
+pub(super) fn write(
+    connection: &Connection,
+    waiting: &Receiver<Box<dyn Change>>,
+    figures: &Figures,
+) {
+    while let Ok(first) = waiting.recv() {
+        let mut bytes = first.bytes();
+        let mut group = vec![first];
+        while group.len() < GROUP && bytes < GROUP_BYTES {
+            let Ok(next) = waiting.try_recv() else { break };
+            bytes += next.bytes();
+            group.push(next);
+        }
+        commit(connection, group, figures);
+    }
+}
+
+fn commit(connection: &Connection, mut group: Vec<Box<dyn Change>>, figures: &Figures) {
+    let shared = group.len() > 1;
+    match attempt(connection, &mut group) {
+        Ok(kept) => {
+            // Counted before anybody is told, so that who has been told finds it counted.
+            figures.rows.fetch_add(kept.rows, Ordering::SeqCst);
+            figures
+                .transactions
+                .fetch_add(u64::from(kept.any), Ordering::SeqCst);
+            for change in group {
+                change.finish(Ok(()));
+            }
+        }
+        // One change may have cost the others their transaction, by filling the disk for instance: each gets its own.
+        Err(Failure::Within(_)) if shared => {
+            for change in group {
+                commit(connection, vec![change], figures);
+            }
+        }
+        Err(Failure::Outside(error) | Failure::Within(error)) => {
+            for change in group {
+                let told = fault(change.run_id(), &error);
+                change.finish(Err(told));
+            }
+        }
+    }
+}
+
+/// What a transaction has made durable.
+#[derive(Default)]
+struct Kept {
+    any: bool,
+    rows: u64,
+}
+
+/// How a transaction came to nothing.
+enum Failure {
+    /// It could not begin, which has nothing to do with the changes.
+    Outside(rusqlite::Error),
+    /// It was lost on the way or at its end.
+    Within(rusqlite::Error),
+}
+
+fn attempt(connection: &Connection, group: &mut [Box<dyn Change>]) -> Result<Kept, Failure> {
+    let say = |sql: &str| connection.prepare_cached(sql)?.execute([]).map(drop);
+    let savepoints = group.len() > 1;
+    let mut kept = Kept::default();
+    say("BEGIN IMMEDIATE").map_err(Failure::Outside)?;
+    let mut run = || {
+        for change in &mut *group {
+            if savepoints {
+                say("SAVEPOINT change")?;
+            }
+            if change.attempt(connection) {
+                kept.any = true;
+                kept.rows += change.rows();
+            } else if savepoints {
+                say("ROLLBACK TO change")?;
+            }
+            if savepoints {
+                say("RELEASE change")?;
+            }
+        }
+        say(if kept.any { "COMMIT" } else { "ROLLBACK" })
+    };
+    let ended = run();
+    if !connection.is_autocommit() {
+        // Whatever this says, the next transaction cannot begin before this one is gone, and will say so.
+        drop(say("ROLLBACK"));
+    }
+    ended.map(|()| kept).map_err(Failure::Within)
+}
