@@ -1,0 +1,153 @@
+//! What can be said of a function without its types. Types are checked by the compiler, on the generated code.
+
+use proc_macro2::TokenStream;
+use quote::ToTokens;
+use syn::ext::IdentExt;
+use syn::visit_mut::VisitMut;
+use syn::{Error, FnArg, GenericParam, Ident, Lifetime, Safety, Type};
+
+use crate::function::Function;
+
+/// Collects errors, so that one build shows all of them.
+#[derive(Default)]
+pub(crate) struct Errors(Option<Error>);
+
+impl Errors {
+    pub(crate) fn push(&mut self, error: Error) {
+        match &mut self.0 {
+            Some(first) => first.combine(error),
+            None => self.0 = Some(error),
+        }
+    }
+
+    pub(crate) fn at(&mut self, tokens: impl ToTokens, message: impl std::fmt::Display) {
+        self.push(Error::new_spanned(tokens, message));
+    }
+
+    /// The errors as one, if there are any.
+    pub(crate) fn finish(self) -> Option<Error> {
+        self.0
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+}
+
+/// Names that a hook or a tool cannot have, since each is also the name of the type that is declared beside it.
+const CRATES: [&str; 4] = ["core", "std", "alloc", "protolink"];
+const PRIMITIVES: [&str; 19] = [
+    "bool", "char", "str", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize",
+    "f16", "f32", "f64", "f128",
+];
+
+/// Checks the name under which a type is declared beside the function.
+pub(crate) fn name(errors: &mut Errors, what: &str, ident: &Ident) {
+    let name = ident.unraw().to_string();
+    if CRATES.contains(&name.as_str()) {
+        errors.at(ident, format!("{what}'s name is also the name of a type: `{name}` would hide the crate `{name}`"));
+    }
+    if PRIMITIVES.contains(&name.as_str()) {
+        errors.at(ident, format!("{what}'s name is also the name of a type: `{name}` would hide the type `{name}`"));
+    }
+}
+
+/// Checks what holds for hooks and tools alike; `what` is "a hook" or "a tool".
+pub(crate) fn function(errors: &mut Errors, what: &str, function: &Function) {
+    let sig = &function.sig;
+    if let Safety::Unsafe(token) = &sig.safety {
+        errors.at(token, format!("{what} cannot be `unsafe`: the agent calls it from safe code"));
+    }
+    if let Some(abi) = &sig.abi {
+        errors.at(abi, format!("{what} has the Rust ABI: remove `extern`"));
+    }
+    for param in &sig.generics.params {
+        let over = match param {
+            GenericParam::Lifetime(_) => continue,
+            GenericParam::Type(_) => "types",
+            GenericParam::Const(_) => "constants",
+        };
+        errors.at(param, format!("{what} cannot be generic over {over}: one registration stands for one function"));
+    }
+    if let Some(variadic) = &sig.variadic {
+        errors.at(variadic, format!("{what} cannot be variadic"));
+    }
+    for input in &sig.inputs {
+        parameter(errors, what, input);
+    }
+    if !function.has_block {
+        errors.at(sig, format!("{what} is a free function with a body"));
+    }
+}
+
+fn parameter(errors: &mut Errors, what: &str, input: &FnArg) {
+    match input {
+        FnArg::Receiver(receiver) => {
+            errors.at(receiver, format!("{what} is a free function; it cannot take `self`"));
+        }
+        FnArg::Typed(parameter) => {
+            let conditional = |attr: &&syn::Attribute| attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr");
+            if let Some(attr) = parameter.attrs.iter().find(conditional) {
+                let fix = "put the condition on the whole function";
+                errors.at(attr, format!("a parameter of {what} cannot be conditional: {fix}"));
+            }
+            if let Some(found) = impl_trait(&parameter.ty) {
+                let why = "one registration stands for one function";
+                errors.at(found, format!("{what} names the types of its parameters: {why}, so write the type"));
+            }
+        }
+    }
+}
+
+/// The first `impl Trait` in a type.
+pub(crate) fn impl_trait(ty: &Type) -> Option<TokenStream> {
+    struct Find(Option<TokenStream>);
+    impl VisitMut for Find {
+        fn visit_type_impl_trait_mut(&mut self, node: &mut syn::TypeImplTrait) {
+            self.0.get_or_insert_with(|| node.to_token_stream());
+        }
+    }
+    let mut find = Find(None);
+    find.visit_type_mut(&mut ty.clone());
+    find.0
+}
+
+/// Replaces the named lifetimes of a type by `'_`, so that it can stand in a function body.
+pub(crate) fn erase_lifetimes(ty: &Type) -> Type {
+    struct Erase;
+    impl VisitMut for Erase {
+        fn visit_lifetime_mut(&mut self, lifetime: &mut Lifetime) {
+            if lifetime.ident != "static" {
+                *lifetime = Lifetime::new("'_", lifetime.span());
+            }
+        }
+        fn visit_type_fn_ptr_mut(&mut self, _: &mut syn::TypeFnPtr) {}
+        fn visit_trait_bound_mut(&mut self, bound: &mut syn::TraitBound) {
+            if bound.lifetimes.is_none() {
+                syn::visit_mut::visit_trait_bound_mut(self, bound);
+            }
+        }
+    }
+    let mut ty = ty.clone();
+    Erase.visit_type_mut(&mut ty);
+    ty
+}
+
+/// The lifetimes written in a type, without those that the type itself introduces.
+pub(crate) fn lifetimes(ty: &Type) -> Vec<Lifetime> {
+    struct Collect(Vec<Lifetime>);
+    impl VisitMut for Collect {
+        fn visit_lifetime_mut(&mut self, lifetime: &mut Lifetime) {
+            self.0.push(lifetime.clone());
+        }
+        fn visit_type_fn_ptr_mut(&mut self, _: &mut syn::TypeFnPtr) {}
+        fn visit_trait_bound_mut(&mut self, bound: &mut syn::TraitBound) {
+            if bound.lifetimes.is_none() {
+                syn::visit_mut::visit_trait_bound_mut(self, bound);
+            }
+        }
+    }
+    let mut collect = Collect(Vec::new());
+    collect.visit_type_mut(&mut ty.clone());
+    collect.0
+}

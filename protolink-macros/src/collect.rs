@@ -1,0 +1,136 @@
+//! `#[hook_module] mod name { .. }`: the hooks of a module, in source order.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::{Attribute, Error, Ident, Item, ItemMod, Path};
+
+use crate::check::Errors;
+use crate::options::only_crate;
+use crate::spans::{generated, own};
+use crate::stage::of_attribute;
+
+// Input:
+//     #[hook_module] pub mod billing { #[before_model] pub fn a(..) {} #[cfg(x)] #[after_tool] fn b(..) {} }
+//
+// Output: the module with its items, and after them
+//     pub const HOOKS: &[&HookMeta] = &[..];  pub const HOOK_COUNT: usize = ..;  pub const FINGERPRINT: ListFingerprint = ..;
+//     pub fn hooks<S, A>(builder: AgentBuilder<S, A>) -> AgentBuilder<S, A> where a: HookFor<S, A>, .. { .. }
+pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
+    let mut errors = Errors::default();
+    let krate = only_crate(args, &mut errors, "hook_module");
+    let module = match syn::parse2::<ItemMod>(item.clone()) {
+        Ok(module) => module,
+        Err(error) => {
+            let error = match syn::parse2::<Item>(item.clone()) {
+                Ok(_) => {
+                    Error::new(error.span(), "`#[hook_module]` goes on a module with its items: `mod name { .. }`")
+                }
+                Err(_) => error,
+            };
+            errors.push(error);
+            let errors = errors.finish().map(Error::into_compile_error);
+            return quote!(#item #errors);
+        }
+    };
+    let Some((brace, items)) = &module.content else {
+        let message =
+            "`#[hook_module]` needs the items of the module here, not in a file of their own: `mod name { .. }`";
+        errors.at(&module, message);
+        let errors = errors.finish().map(Error::into_compile_error);
+        return quote!(#item #errors);
+    };
+    if let Some(errors) = errors.finish() {
+        let errors = errors.into_compile_error();
+        return quote!(#item #errors);
+    }
+    let hooks: Vec<CollectedHook<'_>> = items.iter().filter_map(CollectedHook::of).collect();
+    let collected = collected(&krate, &hooks);
+    let ItemMod { attrs, vis, unsafety, mod_token, ident, .. } = &module;
+    let (inner, outer): (Vec<_>, Vec<_>) =
+        attrs.iter().partition(|attr| matches!(attr.style, syn::AttrStyle::Inner(_)));
+    let mut content = TokenStream::new();
+    brace.surround(&mut content, |content| {
+        content.extend(quote!(#(#inner)* #(#items)* #collected));
+    });
+    quote!(#(#outer)* #vis #unsafety #mod_token #ident #content)
+}
+
+/// A function of the module with a stage's attribute.
+struct CollectedHook<'m> {
+    ident: &'m Ident,
+    /// What stands in the `#[cfg(..)]`s above it.
+    conditions: Vec<TokenStream>,
+}
+
+impl<'m> CollectedHook<'m> {
+    fn of(item: &'m Item) -> Option<Self> {
+        let Item::Fn(function) = item else {
+            return None;
+        };
+        function.attrs.iter().find_map(of_attribute)?;
+        let conditions = function.attrs.iter().filter_map(condition).collect();
+        Some(Self { ident: &function.sig.ident, conditions })
+    }
+}
+
+fn condition(attribute: &Attribute) -> Option<TokenStream> {
+    match &attribute.meta {
+        syn::Meta::List(list) if list.path.is_ident("cfg") => Some(list.tokens.clone()),
+        _ => None,
+    }
+}
+
+fn collected(krate: &Path, hooks: &[CollectedHook<'_>]) -> TokenStream {
+    let private = quote!(#krate::__private);
+    let builder = own("builder");
+    let mut aliases = Vec::new();
+    let mut types = Vec::new();
+    let mut conditions = Vec::new();
+    for (index, hook) in hooks.iter().enumerate() {
+        let ident = generated(hook.ident);
+        if hook.conditions.is_empty() {
+            types.push(ident);
+            conditions.push(None);
+            continue;
+        }
+        // A bound cannot have a condition, so the type that is bound has one.
+        let alias = format_ident!("__ProtolinkHook{}", index, span = proc_macro2::Span::mixed_site());
+        let predicates = &hook.conditions;
+        aliases.push(quote! {
+            #[cfg(all(#(#predicates),*))]
+            type #alias = #ident;
+            #[cfg(not(all(#(#predicates),*)))]
+            type #alias = #private::AbsentHook;
+        });
+        types.push(alias);
+        conditions.push(Some(quote!(#[cfg(all(#(#predicates),*))])));
+    }
+    let metas = types.iter().zip(&conditions).map(|(ty, condition)| quote!(#condition <#ty as #private::Hook>::META));
+    let steps = types
+        .iter()
+        .zip(&conditions)
+        .map(|(ty, condition)| quote!(#condition let #builder = #private::HookList::add::<#ty>(#builder);));
+    let bounds = types.iter();
+    quote! {
+        #(#aliases)*
+
+        /// The hooks of this module, in source order.
+        pub const HOOKS: &'static [&'static #private::HookMeta] = &[#(#metas),*];
+
+        /// How many hooks this module has.
+        pub const HOOK_COUNT: #private::usize = HOOKS.len();
+
+        /// The fingerprint of this module's hooks, in their order.
+        pub const FINGERPRINT: #private::ListFingerprint = #private::ListFingerprint::of(HOOKS);
+
+        /// Registers the hooks of this module, in source order: `.hooks(this_module::hooks)`.
+        pub fn hooks<__ProtolinkBuilder>(#builder: __ProtolinkBuilder) -> __ProtolinkBuilder
+        where
+            __ProtolinkBuilder: #private::HookList,
+            #(#bounds: #private::HookFor<__ProtolinkBuilder::State, __ProtolinkBuilder::Answer>,)*
+        {
+            #(#steps)*
+            #builder
+        }
+    }
+}

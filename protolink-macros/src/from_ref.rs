@@ -1,0 +1,96 @@
+//! `#[derive(FromRef)]`.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::{Error, Field, Fields, Item, ItemStruct, Member, Path, parse_quote};
+
+use crate::check::Errors;
+use crate::spans::{ends, generated_at, respan};
+
+// Input:
+//     struct App { db: Db, #[from_ref(skip)] started: Instant }
+//
+// Output:
+//     impl FromRef<App> for Db { fn from_ref(state: &App) -> Self { Clone::clone(&state.db) } }
+pub(crate) fn expand(item: TokenStream) -> TokenStream {
+    let mut errors = Errors::default();
+    let impls = match syn::parse2::<Item>(item) {
+        Ok(Item::Struct(structure)) => impls(&mut errors, &structure),
+        Ok(Item::Enum(other)) => not_a_struct(&mut errors, other.enum_token),
+        Ok(Item::Union(other)) => not_a_struct(&mut errors, other.union_token),
+        Ok(other) => not_a_struct(&mut errors, other),
+        Err(error) => return error.into_compile_error(),
+    };
+    errors.finish().map_or(impls, Error::into_compile_error)
+}
+
+fn not_a_struct(errors: &mut Errors, keyword: impl quote::ToTokens) -> TokenStream {
+    errors.at(keyword, "`#[derive(FromRef)]` goes on a struct: each field is a part of the state");
+    TokenStream::new()
+}
+
+fn impls(errors: &mut Errors, input: &ItemStruct) -> TokenStream {
+    let krate = krate(errors, input);
+    if !input.generics.params.is_empty() {
+        errors.at(&input.generics, "`#[derive(FromRef)]` takes no generic type: an agent has one state");
+    }
+    if let Fields::Unit = input.fields {
+        errors.at(&input.ident, "`#[derive(FromRef)]` needs fields: each is a part of the state");
+    }
+    let mut impls = TokenStream::new();
+    for (index, field) in input.fields.iter().enumerate() {
+        if !is_skipped(errors, field) {
+            let member = field.ident.clone().map_or_else(|| Member::from(index), Member::Named);
+            impls.extend(part(&krate, input, field, &member));
+        }
+    }
+    impls
+}
+
+fn part(krate: &Path, input: &ItemStruct, field: &Field, member: &Member) -> TokenStream {
+    let (start, end) = ends(&field.ty);
+    let private = respan(quote!(#krate::__private), start);
+    let (ident, ty) = (&input.ident, &field.ty);
+    let state = crate::spans::own("state");
+    let clone = quote_spanned!(start=> as #private::Clone>::clone);
+    let open = quote_spanned!(start=> <);
+    let argument = quote_spanned!(end=> (&#state.#member));
+    let mut place = ident.clone();
+    place.set_span(generated_at(ident.span()));
+    quote! {
+        #[automatically_derived]
+        impl #private::FromRef<#place> for #ty {
+            fn from_ref(#state: &#place) -> Self {
+                #open #ty #clone #argument
+            }
+        }
+    }
+}
+
+/// `#[from_ref(crate = path)]` on the struct.
+fn krate(errors: &mut Errors, input: &ItemStruct) -> Path {
+    let mut krate: Path = parse_quote!(::protolink);
+    for attribute in input.attrs.iter().filter(|attribute| attribute.path().is_ident("from_ref")) {
+        match &attribute.meta {
+            syn::Meta::List(list) => {
+                krate = crate::options::only_crate(list.tokens.clone(), errors, "from_ref");
+            }
+            _ => errors.at(attribute, "`#[from_ref(..)]` on a struct takes `crate = path`"),
+        }
+    }
+    krate
+}
+
+fn is_skipped(errors: &mut Errors, field: &Field) -> bool {
+    let mut skipped = false;
+    for attribute in field.attrs.iter().filter(|attribute| attribute.path().is_ident("from_ref")) {
+        let is_skip = attribute.parse_args::<syn::Ident>().is_ok_and(|option| option == "skip");
+        if !is_skip {
+            errors.at(attribute, "a field takes `#[from_ref(skip)]`");
+        } else if skipped {
+            errors.at(attribute, "`skip` is given more than once");
+        }
+        skipped = true;
+    }
+    skipped
+}

@@ -1,0 +1,92 @@
+//! What is emitted beside an error.
+//!
+//! A stub has the name and the traits of what could not be made, so that a list that names it compiles and one mistake
+//! stays one error. It is valid code that does nothing: a constant that panics would be a second error.
+
+use proc_macro2::{Span, TokenStream};
+use quote::quote;
+use syn::ext::IdentExt;
+use syn::{Ident, Path};
+
+use crate::function::Function;
+use crate::hook::declaration;
+use crate::spans::{generated, own};
+use crate::stage::Stage;
+
+/// Whether a type can be declared beside the function. In an `impl` or a `trait` it cannot, and three errors about that
+/// would follow the one that matters; a name that would hide a crate or a primitive type would break what is around it.
+fn can_be_declared(function: &Function) -> bool {
+    let mut errors = crate::check::Errors::default();
+    crate::check::name(&mut errors, "", &function.sig.ident);
+    errors.is_empty() && function.has_block && function.sig.receiver().is_none()
+}
+
+/// A hook that does nothing.
+pub(crate) fn hook(stage: Stage, krate: &Path, function: &Function) -> Option<TokenStream> {
+    if !can_be_declared(function) {
+        return None;
+    }
+    let private = quote!(#krate::__private);
+    let declaration = declaration(function);
+    let conditions = function.conditions();
+    let ident = generated(&function.sig.ident);
+    let name = function.sig.ident.unraw().to_string();
+    let stage_type = stage.type_name(Span::mixed_site());
+    let register = own(stage.name());
+    let allow = function.deprecation().map(|_| quote!(#[allow(deprecated)]));
+    Some(quote! {
+        #declaration
+
+        #(#conditions)*
+        #allow
+        impl #private::Hook for #ident {
+            const HOOK: Self = Self {};
+            const META: &'static #private::HookMeta = &#private::HookMeta::new(#private::Stage::#stage_type, #name, "");
+        }
+
+        #(#conditions)*
+        #allow
+        impl<__ProtolinkState: 'static, __ProtolinkAnswer> #private::HookFor<__ProtolinkState, __ProtolinkAnswer> for #ident {
+            const REGISTERED: #private::Registered<__ProtolinkState> = #private::Registered::#register(
+                <Self as #private::Hook>::META,
+                #private::Thunk::<#private::#stage_type, __ProtolinkState>::Sync(|_, _| #private::Result::Ok(())),
+            );
+        }
+    })
+}
+
+/// A tool that does nothing. It has the output type that the function has, where that can be said.
+pub(crate) fn tool(
+    krate: &Path,
+    handle: &Ident,
+    output: &TokenStream,
+    declaration: &TokenStream,
+    function: &Function,
+) -> Option<TokenStream> {
+    if !can_be_declared(function) {
+        return None;
+    }
+    let private = quote!(#krate::__private);
+    let conditions = function.conditions();
+    let allow = function.deprecation().map(|_| quote!(#[allow(deprecated)]));
+    let handle = generated(handle);
+    let name = handle.unraw().to_string();
+    Some(quote! {
+        #declaration
+
+        #(#conditions)*
+        #allow
+        impl #private::Tool for #handle {
+            const NAME: &'static #private::str = #name;
+            type Output = #output;
+        }
+
+        #(#conditions)*
+        #allow
+        impl<__ProtolinkState: 'static> #private::ToolFor<__ProtolinkState> for #handle {
+            fn definition() -> #private::ToolDefinition<__ProtolinkState> {
+                #private::ToolDefinition::stub(#name)
+            }
+        }
+    })
+}

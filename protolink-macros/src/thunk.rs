@@ -1,0 +1,208 @@
+//! The constant through which the runtime calls a hook.
+
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::{Path, Type, parse_quote};
+
+use crate::check::erase_lifetimes;
+use crate::function::{Function, private};
+use crate::options::HookOptions;
+use crate::spans::{ends, generated_at, own, respan};
+use crate::stage::Stage;
+
+/// A type of the signature as it is used in generated code.
+struct Place {
+    /// With the lifetimes erased, so that it can stand in a body.
+    ty: Type,
+    start: Span,
+    end: Span,
+}
+
+impl Place {
+    fn of(ty: &Type) -> Self {
+        let (start, end) = ends(ty);
+        Self { ty: erase_lifetimes(ty), start, end }
+    }
+
+    /// `<#ty as #function>(#argument)`, which starts and ends where the type does: what is wrong with the type is
+    /// reported there.
+    fn through(&self, function: &TokenStream, argument: impl ToTokens) -> TokenStream {
+        let ty = &self.ty;
+        let open = quote_spanned!(self.start=> <);
+        let function = respan(quote!(as #function), self.start);
+        let mut argument = Group::new(Delimiter::Parenthesis, argument.into_token_stream());
+        argument.set_span(self.end);
+        quote!(#open #ty #function #argument)
+    }
+}
+
+/// What the thunk of one hook is made of.
+pub(crate) struct Thunk<'f> {
+    stage: Stage,
+    krate: &'f Path,
+    function: &'f Function,
+    for_tool: bool,
+    subject: Place,
+    states: Vec<Place>,
+    output: Place,
+}
+
+impl<'f> Thunk<'f> {
+    pub(crate) fn new(stage: Stage, krate: &'f Path, options: &HookOptions, function: &'f Function) -> Self {
+        let name = generated_at(function.sig.ident.span());
+        let nothing = || Place { ty: parse_quote!(()), start: name, end: name };
+        let mut parameters = function.parameters().map(|parameter| Place::of(&parameter.ty));
+        Self {
+            stage,
+            krate,
+            function,
+            for_tool: options.tool.is_some(),
+            subject: parameters.next().unwrap_or_else(nothing),
+            states: parameters.collect(),
+            output: function.output().map_or_else(nothing, Place::of),
+        }
+    }
+
+    /// What the state and the answer type of an agent must offer for this hook.
+    pub(crate) fn bounds(&self) -> Vec<TokenStream> {
+        let mut bounds: Vec<TokenStream> = self.states.iter().map(|state| self.bound(state)).collect();
+        if self.stage == Stage::BeforeComplete {
+            let Place { ty, start, .. } = &self.subject;
+            let private = private(self.krate, *start);
+            // A function pointer, since elided lifetimes may stand in it.
+            bounds.push(quote_spanned! {*start=>
+                #private::Checks<fn(#ty), { use #private::NotAResponse as _; #private::SubjectKind::<#ty>::IS_RESPONSE }>:
+                    #private::ForAnswers<__ProtolinkAnswer>
+            });
+        }
+        bounds
+    }
+
+    /// `Source<true>: Provides<State<Db>, S>`
+    fn bound(&self, state: &Place) -> TokenStream {
+        let private = private(self.krate, state.start);
+        let (source, ty) = (self.source(state), &state.ty);
+        quote_spanned!(state.start=> #source: #private::Provides<#ty, __ProtolinkState>)
+    }
+
+    /// Where a parameter comes from, by its type, which can be a `State<T>` under any name. What is none is refused
+    /// once, where it stands, and not again where the hook is registered.
+    fn source(&self, state: &Place) -> TokenStream {
+        let private = private(self.krate, state.start);
+        let ty = &state.ty;
+        quote_spanned! {state.start=>
+            #private::Source<{ use #private::NotState as _; #private::ParameterKind::<#ty>::IS_STATE }>
+        }
+    }
+
+    /// `Registered::before_model(META, Thunk::Sync(|subject, state| ..))`
+    pub(crate) fn registered(&self) -> TokenStream {
+        let krate = self.krate;
+        let private = quote!(#krate::__private);
+        let register = own(self.stage.name());
+        let stage = self.stage.type_name(Span::mixed_site());
+        let subject = own("subject");
+        let lent_state = if self.states.is_empty() { quote!(_) } else { own("state").into_token_stream() };
+        let (kind, body) = match self.function.sig.asyncness {
+            None => (own("Sync"), self.sync_body()),
+            Some(keyword) => (own("Async"), self.async_body(keyword.span)),
+        };
+        quote! {
+            #private::Registered::#register(
+                <Self as #private::Hook>::META,
+                #private::Thunk::<#private::#stage, __ProtolinkState>::#kind(|#subject, #lent_state| #body),
+            )
+        }
+    }
+
+    fn sync_body(&self) -> TokenStream {
+        let states: Vec<TokenStream> = self.states.iter().map(|state| self.state(state)).collect();
+        let call = self.call(self.function.sig.ident.span(), &states);
+        let Some(lend) = self.lend("lend") else { return self.output.through(&self.convert("into_hook_result"), call) };
+        let krate = self.krate;
+        let subject = own("subject");
+        quote!(#krate::__private::#lend(#subject, |#subject| #call))
+    }
+
+    /// An error about the future as a whole is to stand at the `async` that makes it one.
+    fn async_body(&self, keyword: Span) -> TokenStream {
+        let states: Vec<TokenStream> = self.states.iter().map(|state| self.state(state)).collect();
+        let Some(narrow) = self.lend("narrow") else {
+            return self.output.through(&self.convert("boxed"), self.call(keyword, &states));
+        };
+        let at = generated_at(keyword);
+        let private = private(self.krate, at);
+        let (subject, narrowed) = (own("subject"), own("narrowed"));
+        // The state is taken before the future is made, so that the future owns what it holds.
+        let names: Vec<Ident> = (0..states.len()).map(|index| own(&format!("state{index}"))).collect();
+        let arguments: Vec<TokenStream> = names.iter().map(ToTokens::to_token_stream).collect();
+        let call = self.call(keyword, &arguments);
+        let converted = self.output.through(&self.convert("into_hook_result"), quote_spanned!(at=> #call.await));
+        quote_spanned! {at=> {
+            #(let #names = #states;)*
+            #private::HookFuture::new(async move {
+                let #private::Option::Some(mut #narrowed) = #private::#narrow(#subject)? else {
+                    return #private::Result::Ok(());
+                };
+                let #subject = &mut #narrowed;
+                #converted?;
+                #narrowed.commit()
+            })
+        }}
+    }
+
+    /// The function that hands out the subject in the hook's own type, where that is another one than the loop's.
+    fn lend(&self, verb: &str) -> Option<TokenStream> {
+        match self.stage {
+            Stage::AfterTool if self.for_tool => {
+                let function = own(&format!("{verb}_observation"));
+                let output = (verb == "lend").then(|| quote!(, _));
+                Some(quote!(#function::<Self #output>))
+            }
+            Stage::BeforeComplete => Some(own(&format!("{verb}_response")).into_token_stream()),
+            Stage::BeforeModel | Stage::AfterTool => None,
+        }
+    }
+
+    fn convert(&self, function: &str) -> TokenStream {
+        let private = private(self.krate, self.output.start);
+        let function = own(function);
+        quote!(#private::HookOutput>::#function)
+    }
+
+    /// A call of the user's function. Its name is looked up as the user's, and reported at `span`.
+    fn call(&self, span: Span, states: &[TokenStream]) -> TokenStream {
+        let mut function = self.function.sig.ident.clone();
+        function.set_span(span.resolved_at(function.span()));
+        let subject = self.subject();
+        let mut arguments = Group::new(Delimiter::Parenthesis, quote!(#subject #(, #states)*));
+        arguments.set_span(generated_at(span));
+        quote!(#function #arguments)
+    }
+
+    fn subject(&self) -> TokenStream {
+        let mut subject = own("subject");
+        subject.set_span(self.subject.end);
+        if self.for_tool {
+            // The two types are compared here, and both are named: the tool's output and what the user wrote.
+            let borrow = quote_spanned!(self.subject.start=> &mut *);
+            return quote!(#borrow #subject);
+        }
+        let private = private(self.krate, self.subject.start);
+        let check = match self.stage {
+            Stage::BeforeModel => own("BeforeModelSubject"),
+            Stage::AfterTool => own("AfterToolSubject"),
+            Stage::BeforeComplete => own("BeforeCompleteSubject"),
+        };
+        self.subject.through(&quote!(#private::#check<_>>::accept), subject)
+    }
+
+    /// `<State<Db> as HookParam>::given(..)`, which is refused at the type where it is no `State`.
+    fn state(&self, place: &Place) -> TokenStream {
+        let private = private(self.krate, place.start);
+        let state = own("state");
+        let (source, ty) = (self.source(place), &place.ty);
+        let value = quote_spanned!(place.start=> <#source as #private::Provides<#ty, __ProtolinkState>>::take(#state));
+        place.through(&quote!(#private::HookParam>::given), value)
+    }
+}

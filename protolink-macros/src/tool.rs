@@ -1,0 +1,382 @@
+//! `#[tool]`.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::visit_mut::VisitMut;
+use syn::{Attribute, Error, Expr, FnArg, Ident, Meta, Pat, Path, Type};
+
+use crate::check::{self, Errors};
+use crate::function::{Function, private};
+use crate::hook::not_a_function;
+use crate::options::{OnError, ToolOptions, check_tool_name};
+use crate::spans::{ends, generated, generated_at, own, respan};
+use crate::stub;
+
+// Input:
+//     /// Search the catalogue.
+//     #[tool]
+//     async fn search(/// What to look for.
+//                     query: String, #[default(10)] limit: u32, State(db): State<Db>) -> Result<Hits, DbError> { .. }
+//
+// Output, after the function without the attributes of its parameters:
+//     #[doc(hidden)] struct search {}
+//     impl Tool for search { const NAME: &str = "search"; type Output = Hits; }
+//     impl<S> ToolFor<S> for search where State<Db>: FromState<S> { fn definition() -> ToolDefinition<S> { .. } }
+pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
+    let mut errors = Errors::default();
+    let options = ToolOptions::parse(args, &mut errors);
+    let mut function = match syn::parse2::<Function>(item.clone()) {
+        Ok(function) => function,
+        Err(error) => {
+            errors.push(not_a_function("`#[tool]`", item, error));
+            let errors = errors.finish().map(Error::into_compile_error);
+            return quote!(#item #errors);
+        }
+    };
+    check_tool(&mut errors, &options, &function);
+    let arguments = Argument::take_all(&mut errors, &mut function);
+    let krate = options.krate();
+    let generated = match errors.finish() {
+        None => registration(&krate, &options, &function, &arguments),
+        // The function stays, and its name stays usable in `tools![..]`, so that one mistake is one error.
+        Some(error) => {
+            function.attrs.retain(|attribute| !is_tool(attribute));
+            let error = error.into_compile_error();
+            let handle = handle(&options, &function);
+            let output = if nameable(&function) { output_type(&krate, &function) } else { quote!(()) };
+            let declaration = declaration(&options, &function);
+            let stub = stub::tool(&krate, &handle, &output, &declaration, &function);
+            quote!(#error #stub)
+        }
+    };
+    quote!(#function #generated)
+}
+
+fn is_tool(attribute: &Attribute) -> bool {
+    attribute.path().segments.last().is_some_and(|last| last.ident == "tool")
+}
+
+/// What is wrong with a tool before its types are known.
+fn check_tool(errors: &mut Errors, options: &ToolOptions, function: &Function) {
+    if let Some(attribute) = function.attrs.iter().find(|attribute| is_tool(attribute)) {
+        errors.at(attribute, "a function is a tool once: write a function for each tool");
+    }
+    check::function(errors, "a tool", function);
+    let ident = &function.sig.ident;
+    match &options.handle {
+        Some(handle) => check::name(errors, "a tool", &handle.value),
+        None => check::name(errors, "a tool", ident),
+    }
+    if options.name.is_none()
+        && let Err(error) = check_tool_name(&ident.unraw().to_string(), ident.span())
+    {
+        errors.push(Error::new(error.span(), format!("{error}: give it one with `name = \"..\"`")));
+    }
+    if let Some(output) = function.output() {
+        if matches!(output, Type::Never(_)) {
+            errors.at(output, "a tool returns a value or `Result<O, E>`, not `!`");
+        } else if let Some(found) = check::impl_trait(output) {
+            let fix = "make it an `async fn` instead of returning a future, and write the type";
+            errors.at(found, format!("a tool returns a value or `Result<O, E>`: {fix}"));
+        }
+        for borrow in borrows(output) {
+            errors.at(borrow, "a tool's result outlives the call, so it is owned: write `String` for `&str`");
+        }
+    }
+    for parameter in function.parameters() {
+        for borrow in borrows(&parameter.ty) {
+            errors
+                .at(borrow, "a tool's parameters are made for each call, so they are owned: write `String` for `&str`");
+        }
+    }
+}
+
+/// Whether the output type can be named outside of the function.
+fn nameable(function: &Function) -> bool {
+    function.sig.generics.params.is_empty()
+        && function
+            .output()
+            .is_none_or(|ty| !matches!(ty, Type::Never(_)) && check::impl_trait(ty).is_none() && borrows(ty).is_empty())
+}
+
+/// The references and lifetimes in a type that are not `'static`.
+fn borrows(ty: &Type) -> Vec<TokenStream> {
+    struct Find(Vec<TokenStream>);
+    impl VisitMut for Find {
+        fn visit_type_reference_mut(&mut self, reference: &mut syn::TypeReference) {
+            match &reference.lifetime {
+                Some(lifetime) if lifetime.ident == "static" => {
+                    syn::visit_mut::visit_type_reference_mut(self, reference);
+                }
+                _ => self.0.push(reference.to_token_stream()),
+            }
+        }
+        fn visit_lifetime_mut(&mut self, lifetime: &mut syn::Lifetime) {
+            if lifetime.ident != "static" {
+                self.0.push(lifetime.to_token_stream());
+            }
+        }
+        fn visit_type_fn_ptr_mut(&mut self, _: &mut syn::TypeFnPtr) {}
+        fn visit_trait_bound_mut(&mut self, _: &mut syn::TraitBound) {}
+    }
+    let mut find = Find(Vec::new());
+    find.visit_type_mut(&mut ty.clone());
+    find.0
+}
+
+/// A parameter, with what its attributes said.
+struct Argument {
+    /// `None` for a pattern, which the model could not name.
+    name: Option<Ident>,
+    ty: Type,
+    description: String,
+    default: Option<Expr>,
+}
+
+impl Argument {
+    /// Takes the attributes of `#[tool]` off the parameters: the compiler knows none of them there.
+    fn take_all(errors: &mut Errors, function: &mut Function) -> Vec<Self> {
+        let mut arguments = Vec::new();
+        for input in &mut function.sig.inputs {
+            let FnArg::Typed(parameter) = input else {
+                continue;
+            };
+            let description = description(&parameter.attrs);
+            let mut default = None;
+            for attribute in parameter.attrs.iter().filter(|attribute| attribute.path().is_ident("default")) {
+                match default_value(attribute) {
+                    Ok(_) if default.is_some() => errors.at(attribute, "a parameter has one default"),
+                    Ok(value) => default = Some(value),
+                    Err(error) => errors.push(error),
+                }
+            }
+            parameter
+                .attrs
+                .retain(|attribute| !attribute.path().is_ident("doc") && !attribute.path().is_ident("default"));
+            let name = match &*parameter.pat {
+                Pat::Ident(pattern) if pattern.subpat.is_none() => Some(pattern.ident.clone()),
+                _ => None,
+            };
+            arguments.push(Self { name, ty: (*parameter.ty).clone(), description, default });
+        }
+        arguments
+    }
+
+    /// `{ .. }`: whether the parameter is an argument, a state or the context, by its type.
+    fn kind(&self, krate: &Path) -> TokenStream {
+        let (start, _) = ends(&self.ty);
+        let private = private(krate, start);
+        let ty = &self.ty;
+        quote_spanned!(start=> { use #private::AnArgument as _; #private::ToolParameterKind::<#ty>::KIND })
+    }
+
+    /// `Source<{ .. }>: Provides<Ty, S>`
+    fn bound(&self, krate: &Path) -> TokenStream {
+        let (start, _) = ends(&self.ty);
+        let (private, kind, ty) = (private(krate, start), self.kind(krate), &self.ty);
+        quote_spanned!(start=> #private::ToolSource<#kind>: #private::ProvidesParameter<#ty, __ProtolinkState>)
+    }
+
+    /// Adds it to the schema, where it is an argument.
+    fn describe(&self, krate: &Path) -> TokenStream {
+        let (start, _) = ends(&self.ty);
+        let (private, kind, ty, description) = (private(krate, start), self.kind(krate), &self.ty, &self.description);
+        let schema = own("schema");
+        let name = self.name.as_ref().map(|name| name.unraw().to_string()).unwrap_or_default();
+        let call = match (&self.name, &self.default) {
+            (None, _) => quote_spanned!(start=> #private::UnnamedParameter<#kind>>::unnamed()),
+            (Some(_), None) => {
+                quote_spanned!(start=> #private::ToolParameter<#kind>>::describe(&mut #schema, #name, #description))
+            }
+            (Some(_), Some(default)) => {
+                quote_spanned!(start=> #private::DefaultParameter>::describe_default(&mut #schema, #name, #description, #default))
+            }
+        };
+        let open = quote_spanned!(start=> <);
+        let through = quote_spanned!(start=> as #call;);
+        quote!(#open #ty #through)
+    }
+
+    /// Its value for one call.
+    fn value(&self, krate: &Path) -> TokenStream {
+        let (start, _) = ends(&self.ty);
+        let (private, kind, ty) = (private(krate, start), self.kind(krate), &self.ty);
+        let call = own("call");
+        let name = self.name.as_ref().map(|name| name.unraw().to_string()).unwrap_or_default();
+        let open = quote_spanned!(start=> <);
+        let taken = quote_spanned! {start=>
+            <#private::ToolSource<#kind> as #private::ProvidesParameter<#ty, __ProtolinkState>>::take(&mut #call, #name)
+        };
+        let accept = match &self.default {
+            None => {
+                quote_spanned!(start=> as #private::ToolParameter<#kind>>::accept(#taken, #name)?)
+            }
+            Some(default) => {
+                quote_spanned!(start=> as #private::DefaultParameter>::accept_or(#taken, #name, || #default)?)
+            }
+        };
+        quote!(#open #ty #accept)
+    }
+}
+
+/// `#[default(10)]`
+fn default_value(attribute: &Attribute) -> syn::Result<Expr> {
+    let form = "a default is written `#[default(10)]`";
+    match &attribute.meta {
+        Meta::List(list) if list.tokens.is_empty() => Err(Error::new_spanned(attribute, form)),
+        Meta::List(list) => syn::parse2(list.tokens.clone())
+            .map_err(|error| Error::new(error.span(), format!("{form}, with one expression"))),
+        Meta::Path(_) | Meta::NameValue(_) => Err(Error::new_spanned(attribute, form)),
+    }
+}
+
+/// The documentation comments as one text.
+fn description(attributes: &[Attribute]) -> String {
+    let mut lines = Vec::new();
+    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("doc")) {
+        if let Meta::NameValue(doc) = &attribute.meta
+            && let Expr::Lit(literal) = &doc.value
+            && let syn::Lit::Str(text) = &literal.lit
+        {
+            lines.extend(
+                text.value().split('\n').map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end().to_owned()),
+            );
+        }
+    }
+    lines.join("\n").trim().to_owned()
+}
+
+/// The name of the type by which the tool is registered.
+fn handle(options: &ToolOptions, function: &Function) -> Ident {
+    options.handle.as_ref().map_or_else(|| function.sig.ident.clone(), |handle| handle.value.clone())
+}
+
+/// `pub struct search {}`
+fn declaration(options: &ToolOptions, function: &Function) -> TokenStream {
+    let vis = &function.vis;
+    let conditions = function.conditions();
+    let deprecation = function.deprecation();
+    let handle = generated(&handle(options, function));
+    let structure = quote_spanned!(handle.span()=> #vis struct #handle {});
+    quote! {
+        #(#conditions)*
+        #[doc(hidden)]
+        #deprecation
+        #structure
+    }
+}
+
+/// The return type, and whether it is a `Result`, which its type says and not its name.
+struct Output {
+    ty: TokenStream,
+    fallible: TokenStream,
+    start: Span,
+    end: Span,
+}
+
+fn output(krate: &Path, function: &Function) -> Output {
+    let name = generated_at(function.sig.ident.span());
+    let (ty, (start, end)) = function
+        .output()
+        .map_or_else(|| (quote_spanned!(name=> ()), (name, name)), |ty| (ty.to_token_stream(), ends(ty)));
+    let private = private(krate, start);
+    let fallible = quote_spanned!(start=> { use #private::PlainOutput as _; #private::OutputKind::<#ty>::FALLIBLE });
+    Output { ty, fallible, start, end }
+}
+
+fn output_type(krate: &Path, function: &Function) -> TokenStream {
+    let Output { ty, fallible, start, .. } = output(krate, function);
+    let private = private(krate, start);
+    let open = quote_spanned!(start=> <);
+    let rest = quote_spanned!(start=> as #private::ToolOutput<#fallible>>::Output);
+    quote!(#open #ty #rest)
+}
+
+fn registration(krate: &Path, options: &ToolOptions, function: &Function, arguments: &[Argument]) -> TokenStream {
+    let private = quote!(#krate::__private);
+    let conditions = function.conditions();
+    let deprecated = function.deprecation().map(|_| quote!(#[allow(deprecated)]));
+    let declaration = declaration(options, function);
+    let handle = generated(&handle(options, function));
+    let name = match &options.name {
+        Some(name) => name.value.value(),
+        None => function.sig.ident.unraw().to_string(),
+    };
+    let output_type = output_type(krate, function);
+    let description = description(&function.attrs);
+    let bounds = arguments.iter().map(|argument| argument.bound(krate));
+    let describe = arguments.iter().map(|argument| argument.describe(krate));
+    let capabilities = options.capabilities.iter().map(syn::LitStr::value);
+    let idempotent = options.idempotent.is_some();
+    let on_error = match options.on_error.as_ref().map(|given| given.value) {
+        Some(OnError::Report) => quote!(Report),
+        Some(OnError::Fail) | None => quote!(Fail),
+    };
+    let call = thunk(krate, function, arguments);
+    let schema = own("schema");
+    quote! {
+        #declaration
+
+        #(#conditions)*
+        #deprecated
+        impl #private::Tool for #handle {
+            const NAME: &'static #private::str = #name;
+            type Output = #output_type;
+        }
+
+        #(#conditions)*
+        #deprecated
+        impl<__ProtolinkState: #private::Sync + 'static> #private::ToolFor<__ProtolinkState> for #handle
+        where #(#bounds,)*
+        {
+            fn definition() -> #private::ToolDefinition<__ProtolinkState> {
+                let mut #schema = #private::ArgumentsSchema::new();
+                #(#describe)*
+                #private::ToolDefinition::annotated(
+                    <Self as #private::Tool>::NAME,
+                    #description,
+                    #schema,
+                    { use #private::NoOutputSchema as _; #private::OutputSchema::<<Self as #private::Tool>::Output>::schema() },
+                    #call,
+                )
+                .options(&[#(#capabilities),*], #idempotent, #private::OnError::#on_error)
+            }
+        }
+    }
+}
+
+/// `|input, state| Box::pin(async move { .. })`
+fn thunk(krate: &Path, function: &Function, arguments: &[Argument]) -> TokenStream {
+    let private = quote!(#krate::__private);
+    let (input, state, call) = (own("input"), own("state"), own("call"));
+    // An error about the future as a whole is to stand at the `async` that makes it one.
+    let span = function.sig.asyncness.map_or_else(|| function.sig.ident.span(), |keyword| keyword.span);
+    let at = generated_at(span);
+    let mut ident = function.sig.ident.clone();
+    ident.set_span(span.resolved_at(ident.span()));
+    let values = arguments.iter().map(|argument| argument.value(krate));
+    let dot_await = function.is_async().then(|| quote_spanned!(at=> .await));
+    let names = arguments.iter().map(|argument| {
+        let name = argument.name.as_ref().map(|name| name.unraw().to_string()).unwrap_or_default();
+        let kind = argument.kind(krate);
+        quote!((#name, #kind))
+    });
+    let Output { ty, fallible, start, end } = output(krate, function);
+    let output_private = self::private(krate, start);
+    let open = quote_spanned!(start=> <);
+    let into = quote_spanned!(start=> as #output_private::ToolOutput<#fallible>>::into_tool_result);
+    let result = own("result");
+    let mut converted = proc_macro2::Group::new(proc_macro2::Delimiter::Parenthesis, quote!(#result));
+    converted.set_span(end);
+    let boxed = respan(quote!(#krate::__private::Box::pin), at);
+    quote_spanned! {at=>
+        |#input, #state| #boxed(async move {
+            let #result = {
+                let mut #call = #private::ToolCall::open(#input, #state, &[#(#names),*])?;
+                #ident(#(#values),*)
+            }#dot_await;
+            #open #ty #into #converted
+        })
+    }
+}
