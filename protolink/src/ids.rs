@@ -1,103 +1,126 @@
-//! The names that a run and its parts go by.
+//! Names that the loop gives to runs, actions and messages.
 
 use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// The name of one run, unique in its store.
-///
-/// Any text serves; [`RunId::new`] makes one that nobody else has and that sorts by the time it was made.
-/// Cloning shares the text.
-///
-/// ```
-/// use protolink::ids::RunId;
-///
-/// let named = RunId::from("order-4711");
-/// assert_eq!(named, "order-4711");
-/// assert_ne!(RunId::new(), RunId::new());
-/// ```
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(from = "String", into = "String")]
-pub struct RunId(Arc<str>);
+/// Declares a cheap-to-clone text identifier with the conversions that callers expect.
+macro_rules! text_id {
+    ($(#[$docs:meta])* $name:ident) => {
+        $(#[$docs])*
+        #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(Arc<str>);
+
+        impl $name {
+            /// The identifier as text.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{:?}", &*self.0)
+            }
+        }
+
+        impl AsRef<str> for $name {
+            fn as_ref(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl From<&str> for $name {
+            fn from(text: &str) -> Self {
+                Self(text.into())
+            }
+        }
+
+        impl From<String> for $name {
+            fn from(text: String) -> Self {
+                Self(text.into())
+            }
+        }
+
+        impl From<&String> for $name {
+            fn from(text: &String) -> Self {
+                Self(text.as_str().into())
+            }
+        }
+
+        impl From<&$name> for $name {
+            fn from(id: &$name) -> Self {
+                id.clone()
+            }
+        }
+
+        impl PartialEq<str> for $name {
+            fn eq(&self, other: &str) -> bool {
+                &*self.0 == other
+            }
+        }
+
+        impl PartialEq<&str> for $name {
+            fn eq(&self, other: &&str) -> bool {
+                &*self.0 == *other
+            }
+        }
+    };
+}
+
+text_id! {
+    /// Names one run, in the store, in events and in errors.
+    ///
+    /// ```
+    /// use protolink::RunId;
+    /// let id = RunId::from("order-17");
+    /// assert_eq!(id, "order-17");
+    /// ```
+    RunId
+}
+
+text_id! {
+    /// Names one prepared tool call for good: the key under which a tool can make its effect idempotent.
+    ActionId
+}
 
 impl RunId {
-    /// Makes a fresh random id (a UUID of version 7).
+    /// A new identifier that sorts by the time it was made.
     #[must_use]
     pub fn new() -> Self {
         Self(uuid::Uuid::now_v7().to_string().into())
     }
-
-    /// The id as text.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
 }
 
-/// A fresh random id, as [`RunId::new`] makes it.
 impl Default for RunId {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl fmt::Display for RunId {
+impl ActionId {
+    /// The action that a call of a run is: the same one after a resume, another one for each call.
+    pub(crate) fn of(run: &RunId, step: u32, index: usize) -> Self {
+        Self(format!("{run}/{step}/{index}").into())
+    }
+}
+
+/// Addresses one message of a history, whatever is inserted or removed around it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct MessageId(pub(crate) u64);
+
+impl fmt::Display for MessageId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.0)
-    }
-}
-
-impl fmt::Debug for RunId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&*self.0, f)
-    }
-}
-
-impl AsRef<str> for RunId {
-    fn as_ref(&self) -> &str {
-        &self.0
-    }
-}
-
-impl From<&str> for RunId {
-    fn from(id: &str) -> Self {
-        Self(id.into())
-    }
-}
-
-impl From<String> for RunId {
-    fn from(id: String) -> Self {
-        Self(id.into())
-    }
-}
-
-impl From<&String> for RunId {
-    fn from(id: &String) -> Self {
-        Self(id.as_str().into())
-    }
-}
-
-impl From<&RunId> for RunId {
-    fn from(id: &RunId) -> Self {
-        id.clone()
-    }
-}
-
-impl From<RunId> for String {
-    fn from(id: RunId) -> Self {
-        id.as_str().to_owned()
-    }
-}
-
-impl PartialEq<str> for RunId {
-    fn eq(&self, other: &str) -> bool {
-        &*self.0 == other
-    }
-}
-
-impl PartialEq<&str> for RunId {
-    fn eq(&self, other: &&str) -> bool {
-        &*self.0 == *other
+        write!(f, "m{}", self.0)
     }
 }

@@ -26,11 +26,8 @@ async fn d7_memory_store_keeps_the_rules_in_real_time() -> Result<(), BrokenRule
 #[tokio::test]
 async fn d7_sqlite_store_keeps_the_rules() -> Result<(), BrokenRules> {
     let folders = RefCell::default();
-    let store = async |clock| {
-        SqliteStore::open(new_file(&folders))
-            .expect("a new file can be opened")
-            .with_clock(clock)
-    };
+    let store =
+        async |clock| SqliteStore::open(new_file(&folders)).expect("a new file can be opened").with_clock(clock);
     store_suite::run_on_clock(store).await
 }
 

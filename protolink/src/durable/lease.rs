@@ -21,12 +21,7 @@ impl Lease {
     /// Writes down a lease; for implementors of [`RunStore`](super::RunStore).
     #[must_use]
     pub fn new(run_id: RunId, epoch: u64, owner: impl Into<String>, expires_at: Timestamp) -> Self {
-        Self {
-            run_id,
-            epoch,
-            owner: owner.into(),
-            expires_at,
-        }
+        Self { run_id, epoch, owner: owner.into(), expires_at }
     }
 
     /// The run that may be committed to.
@@ -71,37 +66,22 @@ pub(super) struct Holder {
 
 impl Holding {
     pub(super) fn grant(epoch: u64, owner: &str, now: Timestamp, ttl: Duration) -> Self {
-        let holder = Holder {
-            owner: owner.to_owned(),
-            granted_at: now,
-            expires_at: now.after(ttl),
-        };
-        Self {
-            epoch,
-            holder: Some(holder),
-        }
+        let holder = Holder { owner: owner.to_owned(), granted_at: now, expires_at: now.after(ttl) };
+        Self { epoch, holder: Some(holder) }
     }
 
     /// The live holder, if there is one.
     pub(super) fn live(&self, now: Timestamp) -> Option<&Holder> {
-        self.holder
-            .as_ref()
-            .filter(|holder| now < holder.expires_at)
+        self.holder.as_ref().filter(|holder| now < holder.expires_at)
     }
 
     /// Says who is in the way at `now`.
-    pub(super) fn refuse_while_live(
-        &self,
-        run_id: &RunId,
-        now: Timestamp,
-    ) -> Result<(), StoreError> {
+    pub(super) fn refuse_while_live(&self, run_id: &RunId, now: Timestamp) -> Result<(), StoreError> {
         match self.live(now) {
             None => Ok(()),
-            Some(holder) => Err(StoreError::Busy {
-                run_id: run_id.clone(),
-                owner: holder.owner.clone(),
-                until: holder.expires_at,
-            }),
+            Some(holder) => {
+                Err(StoreError::Busy { run_id: run_id.clone(), owner: holder.owner.clone(), until: holder.expires_at })
+            }
         }
     }
 
@@ -123,19 +103,10 @@ impl Holding {
 
     /// Checks that `lease` is the newest and still runs.
     pub(super) fn check(&self, lease: &Lease, now: Timestamp) -> Result<(), StoreError> {
-        if self.epoch == lease.epoch() && self.live(now).is_some() {
-            Ok(())
-        } else {
-            Err(lost(lease))
-        }
+        if self.epoch == lease.epoch() && self.live(now).is_some() { Ok(()) } else { Err(lost(lease)) }
     }
 
-    pub(super) fn renew(
-        &mut self,
-        lease: &Lease,
-        now: Timestamp,
-        ttl: Duration,
-    ) -> Result<Lease, StoreError> {
+    pub(super) fn renew(&mut self, lease: &Lease, now: Timestamp, ttl: Duration) -> Result<Lease, StoreError> {
         self.check(lease, now)?;
         *self = Self::grant(self.epoch, lease.owner(), now, ttl);
         Ok(self.lease(lease.run_id()))
@@ -157,18 +128,11 @@ impl Holding {
 }
 
 pub(super) fn lost(lease: &Lease) -> StoreError {
-    StoreError::LeaseLost {
-        run_id: lease.run_id().clone(),
-        epoch: lease.epoch(),
-    }
+    StoreError::LeaseLost { run_id: lease.run_id().clone(), epoch: lease.epoch() }
 }
 
 /// A name for the worker behind a store that was given none.
 pub(super) fn default_owner() -> String {
     let unique = uuid::Uuid::now_v7().simple().to_string();
-    format!(
-        "process {} ({})",
-        std::process::id(),
-        &unique[unique.len() - 8..]
-    )
+    format!("process {} ({})", std::process::id(), &unique[unique.len() - 8..])
 }

@@ -84,19 +84,11 @@ impl RunFilter {
     #[must_use]
     pub fn matches(&self, run: &RunSummary) -> bool {
         self.agent.as_ref().is_none_or(|agent| *agent == run.agent)
-            && self
-                .conversation
-                .as_ref()
-                .is_none_or(|wanted| Some(wanted) == run.conversation.as_ref())
+            && self.conversation.as_ref().is_none_or(|wanted| Some(wanted) == run.conversation.as_ref())
             && (self.states.is_empty() || self.states.contains(&run.state))
-            && self
-                .labels
-                .iter()
-                .all(|(key, value)| run.labels.get(key) == Some(value))
+            && self.labels.iter().all(|(key, value)| run.labels.get(key) == Some(value))
             && self.created_from.is_none_or(|from| run.created_at >= from)
-            && self
-                .created_before
-                .is_none_or(|before| run.created_at < before)
+            && self.created_before.is_none_or(|before| run.created_at < before)
     }
 }
 
@@ -126,20 +118,13 @@ impl Page {
     /// The first page, of `limit` runs, oldest first.
     #[must_use]
     pub fn first(limit: u32) -> Self {
-        Self {
-            limit,
-            after: None,
-            order: Order::OldestFirst,
-        }
+        Self { limit, after: None, order: Order::OldestFirst }
     }
 
     /// The first page, of `limit` runs, newest first.
     #[must_use]
     pub fn newest(limit: u32) -> Self {
-        Self {
-            order: Order::NewestFirst,
-            ..Self::first(limit)
-        }
+        Self { order: Order::NewestFirst, ..Self::first(limit) }
     }
 
     /// The page of the same size and direction that begins behind `cursor`.

@@ -9,8 +9,8 @@ use async_trait::async_trait;
 
 use super::lease::{Holding, default_owner, lost};
 use super::{
-    Clock, Cursor, Lease, NewRun, Order, Page, Row, RunFilter, RunPage, RunState, RunStore,
-    RunSummary, StoreError, StoredRun, SystemClock, Timestamp,
+    Clock, Cursor, Lease, NewRun, Order, Page, Row, RunFilter, RunPage, RunState, RunStore, RunSummary, StoreError,
+    StoredRun, SystemClock, Timestamp,
 };
 use crate::ids::RunId;
 
@@ -60,11 +60,7 @@ impl MemoryStore {
     /// An empty store on the clock of the operating system.
     #[must_use]
     pub fn new() -> Self {
-        Self {
-            runs: Arc::default(),
-            clock: Arc::new(SystemClock),
-            owner: default_owner().into(),
-        }
+        Self { runs: Arc::default(), clock: Arc::new(SystemClock), owner: default_owner().into() }
     }
 
     /// Takes the time from `clock`.
@@ -135,11 +131,7 @@ impl RunStore for MemoryStore {
             return Err(StoreError::Exists { run_id });
         }
         if first.sequence != 1 {
-            return Err(StoreError::Conflict {
-                run_id,
-                sequence: first.sequence,
-                expected: 1,
-            });
+            return Err(StoreError::Conflict { run_id, sequence: first.sequence, expected: 1 });
         }
         let now = self.clock.now();
         let holding = Holding::grant(runs.next_epoch(), &self.owner, now, ttl);
@@ -156,9 +148,7 @@ impl RunStore for MemoryStore {
     async fn acquire(&self, run_id: &RunId, ttl: Duration) -> Result<Lease, StoreError> {
         let mut runs = self.lock();
         let epoch = runs.next_epoch();
-        let run = runs.find(run_id).ok_or_else(|| StoreError::NotFound {
-            run_id: run_id.clone(),
-        })?;
+        let run = runs.find(run_id).ok_or_else(|| StoreError::NotFound { run_id: run_id.clone() })?;
         let now = self.clock.now();
         run.holding.follow_clock_back(now);
         run.holding.refuse_while_live(run_id, now)?;
@@ -180,11 +170,7 @@ impl RunStore for MemoryStore {
         let expected = run.stored.summary.rows + 1;
         if row.sequence != expected {
             let run_id = lease.run_id().clone();
-            return Err(StoreError::Conflict {
-                run_id,
-                sequence: row.sequence,
-                expected,
-            });
+            return Err(StoreError::Conflict { run_id, sequence: row.sequence, expected });
         }
         run.stored.rows.push(row);
         run.stored.summary.appended(state, now);
@@ -194,21 +180,14 @@ impl RunStore for MemoryStore {
 
     async fn load(&self, run_id: &RunId) -> Result<StoredRun, StoreError> {
         let mut runs = self.lock();
-        let run = runs.find(run_id).ok_or_else(|| StoreError::NotFound {
-            run_id: run_id.clone(),
-        })?;
+        let run = runs.find(run_id).ok_or_else(|| StoreError::NotFound { run_id: run_id.clone() })?;
         Ok(run.stored.clone())
     }
 
     async fn list(&self, filter: &RunFilter, page: Page) -> Result<RunPage, StoreError> {
         let after = match &page.after {
             None => None,
-            Some(cursor) => Some(
-                cursor
-                    .as_str()
-                    .parse::<u64>()
-                    .map_err(|_| StoreError::BadCursor)?,
-            ),
+            Some(cursor) => Some(cursor.as_str().parse::<u64>().map_err(|_| StoreError::BadCursor)?),
         };
         let runs = self.lock();
         let behind = |place: &u64| match (after, page.order) {
@@ -227,17 +206,8 @@ impl RunStore for MemoryStore {
         let limit = usize::try_from(page.limit.max(1)).unwrap_or(usize::MAX);
         let more = found.len() > limit;
         found.truncate(limit);
-        let next = found
-            .last()
-            .filter(|_| more)
-            .map(|(place, _)| Cursor::from(place.to_string()));
-        Ok(RunPage::new(
-            found
-                .iter()
-                .map(|(_, run)| run.stored.summary.clone())
-                .collect(),
-            next,
-        ))
+        let next = found.last().filter(|_| more).map(|(place, _)| Cursor::from(place.to_string()));
+        Ok(RunPage::new(found.iter().map(|(_, run)| run.stored.summary.clone()).collect(), next))
     }
 
     async fn release(&self, lease: Lease) -> Result<(), StoreError> {
@@ -266,11 +236,7 @@ impl RunStore for MemoryStore {
             .by_place
             .iter()
             .filter(|(_, run)| {
-                run.stored
-                    .summary
-                    .ended_at
-                    .is_some_and(|ended| ended < ended_before)
-                    && run.holding.live(now).is_none()
+                run.stored.summary.ended_at.is_some_and(|ended| ended < ended_before) && run.holding.live(now).is_none()
             })
             .map(|(place, _)| *place)
             .collect::<Vec<_>>();

@@ -1,6 +1,7 @@
 //! Runs that outlive their process.
 
 mod clock;
+pub mod journal;
 mod lease;
 mod listing;
 mod memory;

@@ -37,12 +37,7 @@ impl Row {
     pub fn new(run_id: &RunId, sequence: u64, version: u32, payload: impl Into<String>) -> Self {
         let payload = payload.into();
         let checksum = checksum(run_id, sequence, version, &payload);
-        Self {
-            sequence,
-            version,
-            payload,
-            checksum,
-        }
+        Self { sequence, version, payload, checksum }
     }
 
     /// Checks that this is what was written at this place of the run `run_id`.
@@ -96,14 +91,8 @@ mod tests {
     #[test]
     fn the_checksum_of_a_row_stays_what_it_is() {
         let row = Row::new(&RunId::from("r"), 7, 1, "{}");
-        let hex = row
-            .checksum
-            .iter()
-            .fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
-        assert_eq!(
-            hex,
-            "f82053d571a40b95130244da8763815e458b61cd69c63f2aab6f5d4db5b8f94a"
-        );
+        let hex = row.checksum.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
+        assert_eq!(hex, "f82053d571a40b95130244da8763815e458b61cd69c63f2aab6f5d4db5b8f94a");
     }
 
     #[test]
@@ -111,22 +100,10 @@ mod tests {
         let run = RunId::from("r");
         let row = Row::new(&run, 7, 1, "{}");
         let changed = [
-            Row {
-                sequence: 8,
-                ..row.clone()
-            },
-            Row {
-                version: 2,
-                ..row.clone()
-            },
-            Row {
-                payload: "{} ".to_owned(),
-                ..row.clone()
-            },
-            Row {
-                checksum: [0; 32],
-                ..row.clone()
-            },
+            Row { sequence: 8, ..row.clone() },
+            Row { version: 2, ..row.clone() },
+            Row { payload: "{} ".to_owned(), ..row.clone() },
+            Row { checksum: [0; 32], ..row.clone() },
         ];
         assert_eq!(row.verify(&run), Ok(()));
         assert_eq!(row.verify(&RunId::from("s")), Err(RowDamage));

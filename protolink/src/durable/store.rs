@@ -140,12 +140,7 @@ impl NewRun {
     /// A run of the agent named `agent`, without conversation and labels.
     #[must_use]
     pub fn new(run_id: impl Into<RunId>, agent: impl Into<String>) -> Self {
-        Self {
-            run_id: run_id.into(),
-            agent: agent.into(),
-            conversation: None,
-            labels: BTreeMap::new(),
-        }
+        Self { run_id: run_id.into(), agent: agent.into(), conversation: None, labels: BTreeMap::new() }
     }
 }
 
@@ -196,16 +191,10 @@ impl FromStr for RunState {
     type Err = UnknownState;
 
     fn from_str(text: &str) -> Result<Self, UnknownState> {
-        [
-            Self::Running,
-            Self::Paused,
-            Self::Completed,
-            Self::Failed,
-            Self::Cancelled,
-        ]
-        .into_iter()
-        .find(|state| state.as_str() == text)
-        .ok_or(UnknownState)
+        [Self::Running, Self::Paused, Self::Completed, Self::Failed, Self::Cancelled]
+            .into_iter()
+            .find(|state| state.as_str() == text)
+            .ok_or(UnknownState)
     }
 }
 
@@ -293,23 +282,16 @@ impl StoredRun {
         };
         for (expected, row) in (1..).zip(&self.rows) {
             if row.sequence != expected {
-                return Err(damaged(
-                    expected,
-                    format!("row {} stands in its place", row.sequence),
-                ));
+                return Err(damaged(expected, format!("row {} stands in its place", row.sequence)));
             }
-            row.verify(&self.summary.run_id)
-                .map_err(|damage| damaged(expected, damage.to_string()))?;
+            row.verify(&self.summary.run_id).map_err(|damage| damaged(expected, damage.to_string()))?;
         }
         let found = self.rows.len() as u64;
         if found == self.summary.rows {
             Ok(())
         } else {
             let rows = self.summary.rows;
-            Err(damaged(
-                found.min(rows) + 1,
-                format!("{found} rows are there of {rows}"),
-            ))
+            Err(damaged(found.min(rows) + 1, format!("{found} rows are there of {rows}")))
         }
     }
 }

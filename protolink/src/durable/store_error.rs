@@ -74,9 +74,7 @@ pub enum StoreError {
     },
 
     /// A row was written by a newer version.
-    #[error(
-        "row {sequence} of run `{run_id}` has the format {found}; this version reads formats up to {supported}"
-    )]
+    #[error("row {sequence} of run `{run_id}` has the format {found}; this version reads formats up to {supported}")]
     NewerVersion {
         /// The run.
         run_id: RunId,
@@ -160,10 +158,7 @@ pub enum StoreError {
 impl StoreError {
     /// Wraps what went wrong below the store, for implementors of [`RunStore`](super::RunStore).
     pub fn io(run_id: Option<&RunId>, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        Self::Io {
-            run_id: run_id.cloned(),
-            source: source.into(),
-        }
+        Self::Io { run_id: run_id.cloned(), source: source.into() }
     }
 
     /// The run concerned, if there is one.
@@ -183,10 +178,7 @@ impl StoreError {
             | Self::Locked { run_id }
             | Self::Closed { run_id }
             | Self::Io { run_id, .. } => run_id.as_ref(),
-            Self::StoreDamaged { .. }
-            | Self::NewerStore { .. }
-            | Self::Foreign { .. }
-            | Self::BadCursor => None,
+            Self::StoreDamaged { .. } | Self::NewerStore { .. } | Self::Foreign { .. } | Self::BadCursor => None,
         }
     }
 }

@@ -1,6 +1,12 @@
 //! What tests of agents, hooks and stores are written with.
 
 mod clock;
+mod fixtures;
+mod model;
+mod reply;
 pub mod store_suite;
 
 pub use clock::ManualClock;
+pub use fixtures::{ObservationFixture, RequestFixture, ResponseFixture};
+pub use model::{RecordedRequest, ScriptedModel, retry_at_once};
+pub use reply::Reply;

@@ -10,9 +10,9 @@ pub(super) fn fault(run_id: Option<&RunId>, error: &Error) -> StoreError {
     let run_id = run_id.cloned();
     match error {
         Error::SqliteFailure(failure, message) => match failure.code {
-            ErrorCode::DatabaseBusy
-            | ErrorCode::DatabaseLocked
-            | ErrorCode::FileLockingProtocolFailed => StoreError::Locked { run_id },
+            ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed => {
+                StoreError::Locked { run_id }
+            }
             ErrorCode::DiskFull => StoreError::Full { run_id },
             ErrorCode::ReadOnly => StoreError::ReadOnly { run_id },
             // The statements are ours: one that fails by itself means that the tables are not as they were.
@@ -28,10 +28,7 @@ pub(super) fn fault(run_id: Option<&RunId>, error: &Error) -> StoreError {
             }
             _ => {
                 let source = Error::SqliteFailure(*failure, message.clone());
-                StoreError::Io {
-                    run_id,
-                    source: source.into(),
-                }
+                StoreError::Io { run_id, source: source.into() }
             }
         },
         Error::FromSqlConversionFailure(..)
@@ -39,20 +36,13 @@ pub(super) fn fault(run_id: Option<&RunId>, error: &Error) -> StoreError {
         | Error::InvalidColumnType(..)
         | Error::Utf8Error(..) => damaged(run_id, "a column holds what was never written".into()),
         Error::SqlInputError { .. } => damaged(run_id, "the tables are not as they were".into()),
-        other => StoreError::Io {
-            run_id,
-            source: other.to_string().into(),
-        },
+        other => StoreError::Io { run_id, source: other.to_string().into() },
     }
 }
 
 fn damaged(run_id: Option<RunId>, reason: String) -> StoreError {
     match run_id {
-        Some(run_id) => StoreError::Damaged {
-            run_id,
-            sequence: None,
-            reason,
-        },
+        Some(run_id) => StoreError::Damaged { run_id, sequence: None, reason },
         None => StoreError::StoreDamaged { reason },
     }
 }

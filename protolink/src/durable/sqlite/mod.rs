@@ -24,8 +24,7 @@ pub use self::options::SqliteOptions;
 use self::threads::Threads;
 use self::writer::{Figures, Job};
 use super::{
-    Clock, Lease, NewRun, Page, Row, RunFilter, RunPage, RunState, RunStore, StoreError, StoredRun,
-    Timestamp,
+    Clock, Lease, NewRun, Page, Row, RunFilter, RunPage, RunState, RunStore, StoreError, StoredRun, Timestamp,
 };
 use crate::ids::RunId;
 
@@ -106,22 +105,9 @@ impl SqliteStore {
         W: FnMut(&Connection) -> Result<T, StoreError> + Send + 'static,
     {
         let (answer, answered) = oneshot::channel();
-        let closed = StoreError::Closed {
-            run_id: about.run_id.clone(),
-        };
-        let About {
-            run_id,
-            bytes,
-            rows,
-        } = about;
-        self.threads.change(Box::new(Job {
-            run_id,
-            bytes,
-            rows,
-            work,
-            said: None,
-            answer,
-        }));
+        let closed = StoreError::Closed { run_id: about.run_id.clone() };
+        let About { run_id, bytes, rows } = about;
+        self.threads.change(Box::new(Job { run_id, bytes, rows, work, said: None, answer }));
         answered.await.unwrap_or(Err(closed))
     }
 
@@ -135,11 +121,7 @@ impl SqliteStore {
         self.threads.read(Box::new(move |connection| {
             drop(answer.send(work(connection)));
         }));
-        answered.await.unwrap_or_else(|_| {
-            Err(StoreError::Closed {
-                run_id: run_id.cloned(),
-            })
-        })
+        answered.await.unwrap_or_else(|_| Err(StoreError::Closed { run_id: run_id.cloned() }))
     }
 }
 
@@ -153,18 +135,11 @@ struct About {
 
 impl About {
     fn run(run_id: &RunId) -> Self {
-        Self {
-            run_id: Some(run_id.clone()),
-            ..Self::default()
-        }
+        Self { run_id: Some(run_id.clone()), ..Self::default() }
     }
 
     fn row(run_id: &RunId, row: &Row) -> Self {
-        Self {
-            bytes: row.payload.len(),
-            rows: 1,
-            ..Self::run(run_id)
-        }
+        Self { bytes: row.payload.len(), rows: 1, ..Self::run(run_id) }
     }
 }
 
@@ -184,11 +159,7 @@ impl RunStore for SqliteStore {
         let run_id = run.run_id.clone();
         let about = About::row(&run_id, &first);
         self.change(about, move |connection| {
-            let grant = Grant {
-                clock: &*clock,
-                owner: &owner,
-                ttl,
-            };
+            let grant = Grant { clock: &*clock, owner: &owner, ttl };
             change::create(connection, &run, &first, grant)
         })
         .await
@@ -197,11 +168,7 @@ impl RunStore for SqliteStore {
     async fn acquire(&self, run_id: &RunId, ttl: Duration) -> Result<Lease, StoreError> {
         let (clock, owner, wanted) = (self.clock.clone(), self.owner.clone(), run_id.clone());
         self.change(About::run(run_id), move |connection| {
-            let grant = Grant {
-                clock: &*clock,
-                owner: &owner,
-                ttl,
-            };
+            let grant = Grant { clock: &*clock, owner: &owner, ttl };
             change::acquire(connection, &wanted, grant)
         })
         .await?
@@ -209,51 +176,33 @@ impl RunStore for SqliteStore {
 
     async fn renew(&self, lease: &Lease, ttl: Duration) -> Result<Lease, StoreError> {
         let (clock, held) = (self.clock.clone(), lease.clone());
-        self.change(About::run(lease.run_id()), move |connection| {
-            change::renew(connection, &held, &*clock, ttl)
-        })
-        .await
+        self.change(About::run(lease.run_id()), move |connection| change::renew(connection, &held, &*clock, ttl)).await
     }
 
     async fn append(&self, lease: &Lease, row: Row, state: RunState) -> Result<(), StoreError> {
         let (clock, held) = (self.clock.clone(), lease.clone());
         let about = About::row(lease.run_id(), &row);
-        self.change(about, move |connection| {
-            change::append(connection, &held, &row, state, &*clock)
-        })
-        .await
+        self.change(about, move |connection| change::append(connection, &held, &row, state, &*clock)).await
     }
 
     async fn load(&self, run_id: &RunId) -> Result<StoredRun, StoreError> {
         let wanted = run_id.clone();
-        self.read(Some(run_id), move |connection| {
-            reader::load(connection, &wanted)
-        })
-        .await
+        self.read(Some(run_id), move |connection| reader::load(connection, &wanted)).await
     }
 
     async fn list(&self, filter: &RunFilter, page: Page) -> Result<RunPage, StoreError> {
         let filter = filter.clone();
-        self.read(None, move |connection| {
-            reader::list(connection, &filter, &page)
-        })
-        .await
+        self.read(None, move |connection| reader::list(connection, &filter, &page)).await
     }
 
     async fn release(&self, lease: Lease) -> Result<(), StoreError> {
         let run_id = lease.run_id().clone();
-        self.change(About::run(&run_id), move |connection| {
-            change::release(connection, &lease)
-        })
-        .await
+        self.change(About::run(&run_id), move |connection| change::release(connection, &lease)).await
     }
 
     async fn delete(&self, run_id: &RunId) -> Result<bool, StoreError> {
         let (clock, unwanted) = (self.clock.clone(), run_id.clone());
-        self.change(About::run(run_id), move |connection| {
-            change::delete(connection, &unwanted, &*clock)
-        })
-        .await
+        self.change(About::run(run_id), move |connection| change::delete(connection, &unwanted, &*clock)).await
     }
 
     async fn prune(&self, ended_before: Timestamp) -> Result<u64, StoreError> {
@@ -261,9 +210,7 @@ impl RunStore for SqliteStore {
         loop {
             let clock = self.clock.clone();
             let deleted = self
-                .change(About::default(), move |connection| {
-                    change::prune(connection, ended_before, &*clock)
-                })
+                .change(About::default(), move |connection| change::prune(connection, ended_before, &*clock))
                 .await?;
             pruned += deleted;
             if deleted < change::PRUNED_AT_ONCE {

@@ -36,10 +36,7 @@ pub struct SqliteOptions {
 
 impl SqliteOptions {
     pub(super) fn new() -> Self {
-        let settings = Settings {
-            busy_timeout: Duration::from_secs(5),
-            max_bytes: None,
-        };
+        let settings = Settings { busy_timeout: Duration::from_secs(5), max_bytes: None };
         Self { settings }
     }
 
@@ -68,12 +65,7 @@ impl SqliteOptions {
         let figures = Arc::default();
         let threads = Arc::new(Threads::start(&path, self.settings, &figures)?);
         let owner = default_owner().into();
-        Ok(SqliteStore {
-            threads,
-            figures,
-            clock: Arc::new(SystemClock),
-            owner,
-        })
+        Ok(SqliteStore { threads, figures, clock: Arc::new(SystemClock), owner })
     }
 }
 

@@ -13,16 +13,14 @@ pub(super) struct Record {
     /// The place in the order of creation.
     pub(super) place: i64,
     pub(super) summary: RunSummary,
-    /// Where in the table `rows` the last row is.
-    pub(super) last_key: i64,
     pub(super) holding: Holding,
 }
 
 /// The columns, in the order in which [`Record::read`] expects them.
 macro_rules! columns {
     () => {
-        "place, run_id, agent, conversation, labels, state, last_row, last_key, created_at, \
-         updated_at, ended_at, epoch, owner, granted_at, expires_at, digest"
+        "place, run_id, agent, conversation, labels, state, last_row, created_at, updated_at, \
+         ended_at, epoch, owner, granted_at, expires_at, digest"
     };
 }
 pub(super) use columns;
@@ -32,32 +30,23 @@ const FIND: &str = concat!("SELECT ", columns!(), " FROM runs WHERE run_id = ?1"
 const INSERT: &str = concat!(
     "INSERT INTO runs (",
     columns!(),
-    ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)"
+    ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)"
 );
 
-const UPDATE: &str = "UPDATE runs SET state = ?2, last_row = ?3, last_key = ?4, updated_at = ?5, \
-     ended_at = ?6, epoch = ?7, owner = ?8, granted_at = ?9, expires_at = ?10, digest = ?11 WHERE place = ?1";
+const UPDATE: &str = "UPDATE runs SET state = ?2, last_row = ?3, updated_at = ?4, ended_at = ?5, \
+     epoch = ?6, owner = ?7, granted_at = ?8, expires_at = ?9, digest = ?10 WHERE place = ?1";
 
 impl Record {
     /// Looks the run up; nothing when there is none of that name.
-    pub(super) fn find(
-        connection: &Connection,
-        run_id: &RunId,
-    ) -> Result<Option<Self>, StoreError> {
+    pub(super) fn find(connection: &Connection, run_id: &RunId) -> Result<Option<Self>, StoreError> {
         let mut statement = connection.prepare_cached(FIND).about(run_id)?;
-        let found = statement
-            .query_row([run_id.as_str()], |row| Ok(Self::read(row, Some(run_id))))
-            .optional()
-            .about(run_id)?;
+        let found =
+            statement.query_row([run_id.as_str()], |row| Ok(Self::read(row, Some(run_id)))).optional().about(run_id)?;
         let Some(record) = found.transpose()? else {
             return Ok(None);
         };
         // The index led here; if the line has another name, index and table have parted.
-        if record.summary.run_id == *run_id {
-            Ok(Some(record))
-        } else {
-            Err(damaged(run_id))
-        }
+        if record.summary.run_id == *run_id { Ok(Some(record)) } else { Err(damaged(run_id)) }
     }
 
     /// Reads a line. `run_id` is the run that was looked for, if it was one.
@@ -65,50 +54,30 @@ impl Record {
         let named = row.get::<_, String>(1).map(RunId::from).ok();
         let run_id = run_id.or(named.as_ref());
         let (record, digest) = Self::columns(row).map_err(|error| fault(run_id, &error))?;
-        if record.digest() == digest {
-            Ok(record)
-        } else {
-            Err(damaged(&record.summary.run_id))
-        }
+        if record.digest() == digest { Ok(record) } else { Err(damaged(&record.summary.run_id)) }
     }
 
     fn columns(row: &Row<'_>) -> rusqlite::Result<(Self, [u8; 32])> {
         let time = |index: usize| row.get::<_, i64>(index).map(Timestamp::from_millis);
-        let unusable = |column: usize| {
-            rusqlite::Error::InvalidColumnType(column, String::new(), rusqlite::types::Type::Text)
-        };
+        let unusable =
+            |column: usize| rusqlite::Error::InvalidColumnType(column, String::new(), rusqlite::types::Type::Text);
         let new_run = NewRun {
             run_id: RunId::from(row.get::<_, String>(1)?),
             agent: row.get(2)?,
             conversation: row.get(3)?,
             labels: serde_json::from_str(row.get_ref(4)?.as_str()?).map_err(|_| unusable(4))?,
         };
-        let mut summary = RunSummary::new(new_run, time(8)?);
+        let mut summary = RunSummary::new(new_run, time(7)?);
         summary.state = row.get_ref(5)?.as_str()?.parse().map_err(|_| unusable(5))?;
         summary.rows = unsigned(row, 6)?;
-        summary.updated_at = time(9)?;
-        summary.ended_at = row.get::<_, Option<i64>>(10)?.map(Timestamp::from_millis);
-        let holder = match row.get::<_, Option<String>>(12)? {
+        summary.updated_at = time(8)?;
+        summary.ended_at = row.get::<_, Option<i64>>(9)?.map(Timestamp::from_millis);
+        let holder = match row.get::<_, Option<String>>(11)? {
             None => None,
-            Some(owner) => Some(Holder {
-                owner,
-                granted_at: time(13)?,
-                expires_at: time(14)?,
-            }),
+            Some(owner) => Some(Holder { owner, granted_at: time(12)?, expires_at: time(13)? }),
         };
-        let holding = Holding {
-            epoch: unsigned(row, 11)?,
-            holder,
-        };
-        Ok((
-            Self {
-                place: row.get(0)?,
-                last_key: row.get(7)?,
-                summary,
-                holding,
-            },
-            row.get(15)?,
-        ))
+        let holding = Holding { epoch: unsigned(row, 10)?, holder };
+        Ok((Self { place: row.get(0)?, summary, holding }, row.get(14)?))
     }
 
     /// Writes a new line.
@@ -126,7 +95,6 @@ impl Record {
                     serde_json::json!(summary.labels).to_string(),
                     summary.state.as_str(),
                     signed(summary.rows),
-                    self.last_key,
                     summary.created_at.as_millis(),
                     summary.updated_at.as_millis(),
                     summary.ended_at.map(Timestamp::as_millis),
@@ -152,7 +120,6 @@ impl Record {
                     self.place,
                     summary.state.as_str(),
                     signed(summary.rows),
-                    self.last_key,
                     summary.updated_at.as_millis(),
                     summary.ended_at.map(Timestamp::as_millis),
                     signed(self.holding.epoch),
@@ -183,7 +150,6 @@ impl Record {
         }
         line.text(summary.state.as_str());
         line.number(signed(summary.rows));
-        line.number(self.last_key);
         line.number(summary.created_at.as_millis());
         line.number(summary.updated_at.as_millis());
         line.optional(summary.ended_at, |line, ended| {

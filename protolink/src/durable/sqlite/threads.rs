@@ -25,18 +25,10 @@ pub(super) struct Threads {
 }
 
 impl Threads {
-    pub(super) fn start(
-        path: &Path,
-        settings: Settings,
-        figures: &Arc<Figures>,
-    ) -> Result<Self, StoreError> {
+    pub(super) fn start(path: &Path, settings: Settings, figures: &Arc<Figures>) -> Result<Self, StoreError> {
         let mut connection = connect(path)?;
         schema::prepare(&mut connection, settings)?;
-        let mut threads = Self {
-            changes: None,
-            questions: None,
-            running: Vec::new(),
-        };
+        let mut threads = Self { changes: None, questions: None, running: Vec::new() };
 
         let (sender, questions) = mpsc::channel();
         threads.questions = Some(sender);
@@ -73,15 +65,9 @@ impl Threads {
         }
     }
 
-    fn spawn(
-        &mut self,
-        name: &str,
-        work: impl FnOnce() + Send + 'static,
-    ) -> Result<(), StoreError> {
-        let thread = thread::Builder::new()
-            .name(name.to_owned())
-            .spawn(work)
-            .map_err(|error| StoreError::io(None, error))?;
+    fn spawn(&mut self, name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), StoreError> {
+        let thread =
+            thread::Builder::new().name(name.to_owned()).spawn(work).map_err(|error| StoreError::io(None, error))?;
         self.running.push(thread);
         Ok(())
     }

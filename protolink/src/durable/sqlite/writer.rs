@@ -2,8 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, TryRecvError};
-use std::time::{Duration, Instant};
+use std::sync::mpsc::Receiver;
 
 use rusqlite::Connection;
 use tokio::sync::oneshot;
@@ -15,9 +14,6 @@ use crate::ids::RunId;
 /// How many changes share a transaction at most, and how many bytes of payload.
 const GROUP: usize = 256;
 const GROUP_BYTES: usize = 8 << 20;
-
-/// How long the thread looks for another change before it sleeps.
-const LOOKING: Duration = Duration::from_micros(50);
 
 /// What has become durable so far.
 #[derive(Debug, Default)]
@@ -86,9 +82,7 @@ where
             // What was refused by itself is refused, whatever became of the transaction.
             (Some(Err(refused)), _) | (_, Err(refused)) => Err(refused),
             (Some(done), Ok(())) => done,
-            (None, Ok(())) => Err(StoreError::Closed {
-                run_id: self.run_id,
-            }),
+            (None, Ok(())) => Err(StoreError::Closed { run_id: self.run_id }),
         };
         // A caller that has stopped waiting does not hear of it; the change stands all the same.
         drop(self.answer.send(answer));
@@ -96,12 +90,8 @@ where
 }
 
 /// Writes until every sender is gone and everything that was sent is answered.
-pub(super) fn write(
-    connection: &Connection,
-    waiting: &Receiver<Box<dyn Change>>,
-    figures: &Figures,
-) {
-    while let Some(first) = next(waiting) {
+pub(super) fn write(connection: &Connection, waiting: &Receiver<Box<dyn Change>>, figures: &Figures) {
+    while let Ok(first) = waiting.recv() {
         let mut bytes = first.bytes();
         let mut group = vec![first];
         while group.len() < GROUP && bytes < GROUP_BYTES {
@@ -113,31 +103,13 @@ pub(super) fn write(
     }
 }
 
-/// Waits for the next change; `None` when no sender is left.
-///
-/// A run that has just been told of its commit often sends the next one at once, sooner than a sleeping thread is
-/// awake again. So the thread looks for a moment before it goes to sleep, and lets everybody else go first.
-fn next(waiting: &Receiver<Box<dyn Change>>) -> Option<Box<dyn Change>> {
-    let start = Instant::now();
-    while start.elapsed() < LOOKING {
-        match waiting.try_recv() {
-            Ok(change) => return Some(change),
-            Err(TryRecvError::Disconnected) => return None,
-            Err(TryRecvError::Empty) => std::thread::yield_now(),
-        }
-    }
-    waiting.recv().ok()
-}
-
 fn commit(connection: &Connection, mut group: Vec<Box<dyn Change>>, figures: &Figures) {
     let shared = group.len() > 1;
     match attempt(connection, &mut group) {
         Ok(kept) => {
             // Counted before anybody is told, so that who has been told finds it counted.
             figures.rows.fetch_add(kept.rows, Ordering::SeqCst);
-            figures
-                .transactions
-                .fetch_add(u64::from(kept.any), Ordering::SeqCst);
+            figures.transactions.fetch_add(u64::from(kept.any), Ordering::SeqCst);
             for change in group {
                 change.finish(Ok(()));
             }

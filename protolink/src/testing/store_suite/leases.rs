@@ -37,10 +37,7 @@ async fn a_live_lease_keeps_others_out(trial: &Trial) -> Verdict {
         };
         refused("acquire under a live lease", answer, "a", "Busy", busy)?;
         ensure(until == Some(lease.expires_at()), || {
-            format!(
-                "busy until {until:?}, but the lease runs until {}",
-                lease.expires_at()
-            )
+            format!("busy until {until:?}, but the lease runs until {}", lease.expires_at())
         })
     };
     keeps_out(&created).await?;
@@ -55,10 +52,7 @@ async fn a_lease_of_no_run_says_not_found(trial: &Trial) -> Verdict {
     let answer = trial.store.acquire(&RunId::from("a"), LONG).await;
     refused("acquire", answer, "a", "NotFound", not_found)?;
     let lease = Lease::new("a".into(), 1, "nobody", trial.now().after(LONG));
-    let answer = trial
-        .store
-        .append(&lease, row("a", 1), RunState::Running)
-        .await;
+    let answer = trial.store.append(&lease, row("a", 1), RunState::Running).await;
     refused("append to no run", answer, "a", "LeaseLost", lost)?;
     let answer = trial.store.renew(&lease, LONG).await;
     refused("renew of no run", answer, "a", "LeaseLost", lost)?;
@@ -69,9 +63,7 @@ async fn a_lease_that_ran_out_can_be_had(trial: &Trial) -> Verdict {
     let first = trial.create("a", trial.short()).await?;
     trial.outlast_short().await;
     let second = trial.acquire("a", LONG).await?;
-    ensure(second.epoch() > first.epoch(), || {
-        format!("epoch {} follows {}", second.epoch(), first.epoch())
-    })?;
+    ensure(second.epoch() > first.epoch(), || format!("epoch {} follows {}", second.epoch(), first.epoch()))?;
     trial.append(&second, 2).await
 }
 
@@ -93,10 +85,7 @@ async fn a_lease_that_was_taken_over_commits_nothing(trial: &Trial) -> Verdict {
 /// Appends and renews under a lease that is lost, and looks whether that left anything.
 async fn commits_nothing(trial: &Trial, lease: &Lease, rows: u64) -> Verdict {
     let before = trial.load("a").await?;
-    let answer = trial
-        .store
-        .append(lease, row("a", rows + 1), RunState::Completed)
-        .await;
+    let answer = trial.store.append(lease, row("a", rows + 1), RunState::Completed).await;
     refused("append under a lost lease", answer, "a", "LeaseLost", lost)?;
     let answer = trial.store.renew(lease, LONG).await;
     refused("renew of a lost lease", answer, "a", "LeaseLost", lost)?;
@@ -109,30 +98,18 @@ async fn a_lost_lease_counts_before_the_sequence(trial: &Trial) -> Verdict {
     trial.outlast_short().await;
     let quick = trial.acquire("a", LONG).await?;
     trial.append(&quick, 2).await?;
-    let answer = trial
-        .store
-        .append(&slow, row("a", 2), RunState::Running)
-        .await;
-    refused(
-        "append of an old row under a lost lease",
-        answer,
-        "a",
-        "LeaseLost",
-        lost,
-    )
+    let answer = trial.store.append(&slow, row("a", 2), RunState::Running).await;
+    refused("append of an old row under a lost lease", answer, "a", "LeaseLost", lost)
 }
 
 async fn a_renewed_lease_runs_on_under_its_epoch(trial: &Trial) -> Verdict {
     let lease = trial.create("a", trial.short()).await?;
     let renewed = trial.store.renew(&lease, LONG).await;
     let renewed = renewed.map_err(|error| format!("renew failed: {error}"))?;
-    ensure(
-        renewed.epoch() == lease.epoch() && renewed.run_id() == lease.run_id(),
-        || format!("the lease {lease:?} was renewed as {renewed:?}"),
-    )?;
-    ensure(renewed.expires_at() > lease.expires_at(), || {
-        "it runs no longer".to_owned()
+    ensure(renewed.epoch() == lease.epoch() && renewed.run_id() == lease.run_id(), || {
+        format!("the lease {lease:?} was renewed as {renewed:?}")
     })?;
+    ensure(renewed.expires_at() > lease.expires_at(), || "it runs no longer".to_owned())?;
     trial.outlast_short().await;
     let answer = trial.store.acquire(&RunId::from("a"), LONG).await;
     refused("acquire under a renewed lease", answer, "a", "Busy", busy)?;
@@ -161,9 +138,7 @@ async fn a_released_run_can_be_had_at_once(trial: &Trial) -> Verdict {
     let first = trial.create("a", LONG).await?;
     trial.release(first.clone()).await?;
     let second = trial.acquire("a", LONG).await?;
-    ensure(second.epoch() > first.epoch(), || {
-        format!("epoch {} follows {}", second.epoch(), first.epoch())
-    })
+    ensure(second.epoch() > first.epoch(), || format!("epoch {} follows {}", second.epoch(), first.epoch()))
 }
 
 async fn a_released_lease_commits_nothing(trial: &Trial) -> Verdict {
@@ -179,13 +154,7 @@ async fn a_release_of_a_lost_lease_changes_nothing(trial: &Trial) -> Verdict {
     trial.release(slow.clone()).await?;
     trial.release(slow).await?;
     let answer = trial.store.acquire(&RunId::from("a"), LONG).await;
-    refused(
-        "acquire after the release of a lost lease",
-        answer,
-        "a",
-        "Busy",
-        busy,
-    )?;
+    refused("acquire after the release of a lost lease", answer, "a", "Busy", busy)?;
     trial.append(&quick, 2).await?;
     trial.release(quick.clone()).await?;
     trial.release(quick).await
@@ -197,9 +166,7 @@ async fn epochs_only_rise(trial: &Trial) -> Verdict {
         let epoch = last.epoch();
         trial.release(last).await?;
         last = trial.acquire("a", LONG).await?;
-        ensure(last.epoch() > epoch, || {
-            format!("epoch {} follows {epoch}", last.epoch())
-        })?;
+        ensure(last.epoch() > epoch, || format!("epoch {} follows {epoch}", last.epoch()))?;
     }
     Ok(())
 }
@@ -208,13 +175,8 @@ async fn a_lease_of_a_deleted_run_is_worth_nothing(trial: &Trial) -> Verdict {
     let old = trial.create("a", trial.short()).await?;
     trial.outlast_short().await;
     let deleted = trial.store.delete(&RunId::from("a")).await;
-    ensure(matches!(deleted, Ok(true)), || {
-        format!("delete said {deleted:?}")
-    })?;
-    let answer = trial
-        .store
-        .append(&old, row("a", 2), RunState::Running)
-        .await;
+    ensure(matches!(deleted, Ok(true)), || format!("delete said {deleted:?}"))?;
+    let answer = trial.store.append(&old, row("a", 2), RunState::Running).await;
     refused("append to a deleted run", answer, "a", "LeaseLost", lost)?;
     let new = trial.create("a", LONG).await?;
     commits_nothing(trial, &old, 1).await?;
@@ -264,13 +226,7 @@ async fn a_clock_set_back_lengthens_no_lease_by_more_than_its_length(trial: &Tri
     let holder = trial.create("a", trial.short()).await?;
     clock.rewind(Duration::from_hours(24 * 365));
     let answer = trial.store.acquire(&RunId::from("a"), LONG).await;
-    refused(
-        "acquire while the holder may be alive",
-        answer,
-        "a",
-        "Busy",
-        busy,
-    )?;
+    refused("acquire while the holder may be alive", answer, "a", "Busy", busy)?;
     trial.append(&holder, 2).await?;
     trial.outlast_short().await;
     let next = trial.acquire("a", LONG).await?;

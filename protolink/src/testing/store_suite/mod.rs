@@ -39,9 +39,7 @@ pub async fn run<S: RunStore>(store: impl AsyncFn() -> S) -> Result<(), BrokenRu
 ///
 /// # Errors
 /// [`BrokenRules`] with every rule that the store breaks.
-pub async fn run_on_clock<S: RunStore>(
-    store: impl AsyncFn(ManualClock) -> S,
-) -> Result<(), BrokenRules> {
+pub async fn run_on_clock<S: RunStore>(store: impl AsyncFn(ManualClock) -> S) -> Result<(), BrokenRules> {
     run_all(async || {
         let clock = ManualClock::new();
         Trial::new(Arc::new(store(clock.clone()).await), Time::Manual(clock))
@@ -55,11 +53,7 @@ async fn run_all(trial: impl AsyncFn() -> Trial) -> Result<(), BrokenRules> {
     leases::check(&trial, &mut broken).await;
     listing::check(&trial, &mut broken).await;
     retention::check(&trial, &mut broken).await;
-    if broken.0.is_empty() {
-        Ok(())
-    } else {
-        Err(broken)
-    }
+    if broken.0.is_empty() { Ok(()) } else { Err(broken) }
 }
 
 /// The rules that a store broke; `{}` and `{:?}` both show a line for each.
@@ -76,11 +70,7 @@ impl BrokenRules {
 
 impl fmt::Display for BrokenRules {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "the store breaks {} of the rules of a run store:",
-            self.0.len()
-        )?;
+        write!(f, "the store breaks {} of the rules of a run store:", self.0.len())?;
         self.0.iter().try_for_each(|rule| write!(f, "\n- {rule}"))
     }
 }

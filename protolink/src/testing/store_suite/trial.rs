@@ -4,9 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::super::ManualClock;
-use crate::durable::{
-    Clock, Lease, NewRun, Row, RunState, RunStore, StoreError, StoredRun, SystemClock, Timestamp,
-};
+use crate::durable::{Clock, Lease, NewRun, Row, RunState, RunStore, StoreError, StoredRun, SystemClock, Timestamp};
 use crate::ids::RunId;
 
 /// How a rule went: `Err` says what the store did wrong.
@@ -80,10 +78,7 @@ impl Trial {
 
     /// Creates a run of the agent `agent` with one row.
     pub(super) async fn create(&self, id: &str, ttl: Duration) -> Result<Lease, String> {
-        let created = self
-            .store
-            .create(NewRun::new(id, "agent"), row(id, 1), ttl)
-            .await;
+        let created = self.store.create(NewRun::new(id, "agent"), row(id, 1), ttl).await;
         created.map_err(unexpected("create"))
     }
 
@@ -93,37 +88,24 @@ impl Trial {
 
     pub(super) async fn append_as(&self, lease: &Lease, sequence: u64, state: RunState) -> Verdict {
         let row = row(lease.run_id().as_str(), sequence);
-        self.store
-            .append(lease, row, state)
-            .await
-            .map_err(unexpected("append"))
+        self.store.append(lease, row, state).await.map_err(unexpected("append"))
     }
 
     pub(super) async fn load(&self, id: &str) -> Result<StoredRun, String> {
-        self.store
-            .load(&RunId::from(id))
-            .await
-            .map_err(unexpected("load"))
+        self.store.load(&RunId::from(id)).await.map_err(unexpected("load"))
     }
 
     pub(super) async fn acquire(&self, id: &str, ttl: Duration) -> Result<Lease, String> {
-        self.store
-            .acquire(&RunId::from(id), ttl)
-            .await
-            .map_err(unexpected("acquire"))
+        self.store.acquire(&RunId::from(id), ttl).await.map_err(unexpected("acquire"))
     }
 
     pub(super) async fn release(&self, lease: Lease) -> Verdict {
-        self.store
-            .release(lease)
-            .await
-            .map_err(unexpected("release"))
+        self.store.release(lease).await.map_err(unexpected("release"))
     }
 
     /// Ends a run that has `rows` rows, and lets go of it.
     pub(super) async fn end(&self, lease: Lease, rows: u64) -> Verdict {
-        self.append_as(&lease, rows + 1, RunState::Completed)
-            .await?;
+        self.append_as(&lease, rows + 1, RunState::Completed).await?;
         self.release(lease).await
     }
 }
@@ -154,13 +136,9 @@ pub(super) fn refused<T>(
     let Err(error) = answer else {
         return Err(format!("{call} went through; expected {expected}"));
     };
-    ensure(fits(&error), || {
-        format!("{call} failed with `{error}`; expected {expected}")
-    })?;
+    ensure(fits(&error), || format!("{call} failed with `{error}`; expected {expected}"))?;
     let names_run = error.run_id().is_some_and(|run_id| *run_id == id);
-    ensure(names_run, || {
-        format!("{call} failed with `{error}`, which does not name run `{id}`")
-    })?;
+    ensure(names_run, || format!("{call} failed with `{error}`, which does not name run `{id}`"))?;
     let hides = !format!("{error} {error:?}").contains(CANARY);
     ensure(hides, || format!("the error of {call} holds the payload"))
 }

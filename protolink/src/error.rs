@@ -1,0 +1,454 @@
+//! Why a run failed, and why an agent cannot be built.
+
+use std::time::Duration;
+
+use crate::durable::StoreError;
+use crate::fingerprint::ContractChange;
+use crate::hook::{BoxError, Stage};
+use crate::ids::{ActionId, RunId};
+use crate::model::ModelError;
+use crate::outcome::Interruption;
+use crate::rules::BudgetLimit;
+use crate::rules::context::ContextOverflow;
+use crate::value::ValueError;
+
+/// Why a run failed or cannot go on; it names the run, and the step, hook or tool.
+///
+/// Its text holds no refused answer and no result of a tool (contract F6, T3).
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A hook failed, panicked or passed its deadline (contract S5, S9). Of its own edits nothing was kept.
+    ///
+    /// `source` is the hook's own error, for downcasting; [`HookPanicked`](crate::HookPanicked) and
+    /// [`HookTimedOut`](crate::HookTimedOut) are the other two.
+    #[error("the {stage} hook `{hook}` failed at step {step} of run `{run_id}`")]
+    Hook {
+        /// The run.
+        run_id: RunId,
+        /// The stage.
+        stage: Stage,
+        /// The hook's name.
+        hook: String,
+        /// The step, counted from 1.
+        step: u32,
+        /// The hook's own error.
+        source: BoxError,
+    },
+    /// What a hook gave back cannot be stored exactly (contract T7).
+    #[error("the {stage} hook `{hook}` gave back what cannot be kept, at step {step} of run `{run_id}`")]
+    HookValue {
+        /// The run.
+        run_id: RunId,
+        /// The stage.
+        stage: Stage,
+        /// The hook's name.
+        hook: String,
+        /// The step, counted from 1.
+        step: u32,
+        /// What is wrong with it.
+        source: ValueError,
+    },
+    /// After the hooks no user message was left to send; nothing was sent (contract M14).
+    #[error("after the {stage} hooks no user message was left at step {step} of run `{run_id}`; nothing was sent")]
+    EmptyRequest {
+        /// The run.
+        run_id: RunId,
+        /// The stage whose hooks emptied the request.
+        stage: Stage,
+        /// The step, counted from 1.
+        step: u32,
+    },
+    /// The model gave no reply, after all attempts.
+    #[error("the model failed at step {step} of run `{run_id}`, after {attempts} attempts")]
+    Model {
+        /// The run.
+        run_id: RunId,
+        /// The step, counted from 1.
+        step: u32,
+        /// How often it was asked.
+        attempts: u32,
+        /// The last failure.
+        source: ModelError,
+    },
+    /// The model panicked.
+    #[error("the model panicked at step {step} of run `{run_id}`: {message}")]
+    ModelPanicked {
+        /// The run.
+        run_id: RunId,
+        /// The step, counted from 1.
+        step: u32,
+        /// What it panicked with, where that is text.
+        message: String,
+    },
+    /// The reply was cut off by the provider, so that it is no answer and none of its calls runs (contract F5).
+    #[error("the model's reply at step {step} of run `{run_id}` was cut off; it is no answer")]
+    Truncated {
+        /// The run.
+        run_id: RunId,
+        /// The step, counted from 1.
+        step: u32,
+    },
+    /// A tool failed.
+    #[error("the tool `{tool}` failed at step {step} of run `{run_id}`")]
+    Tool {
+        /// The run.
+        run_id: RunId,
+        /// The tool.
+        tool: String,
+        /// The provider's identifier of the call.
+        call_id: String,
+        /// The step, counted from 1.
+        step: u32,
+        /// The tool's own error.
+        source: BoxError,
+    },
+    /// A tool succeeded with a result that cannot be stored exactly: its effect is on record as done, and
+    /// [`Agent::reconcile`](crate::Agent::reconcile) gives it a result (contract T7).
+    #[error("the tool `{tool}` gave back what cannot be kept, at step {step} of run `{run_id}`; its effect is done")]
+    ToolValue {
+        /// The run.
+        run_id: RunId,
+        /// The tool.
+        tool: String,
+        /// The action that is done.
+        action_id: ActionId,
+        /// The step, counted from 1.
+        step: u32,
+        /// What is wrong with the result.
+        source: ValueError,
+    },
+    /// The model asked too often for what it was refused (contract M9).
+    #[error("the model made more than {limit} calls that were refused; the last at step {step} of run `{run_id}`")]
+    ToolCorrections {
+        /// The run.
+        run_id: RunId,
+        /// The step of the last one.
+        step: u32,
+        /// How many corrections a run may take.
+        limit: u32,
+    },
+    /// The next operation would have passed a limit of the budget (contract P2).
+    #[error("the budget of {limit} is used up at step {step} of run `{run_id}`")]
+    Budget {
+        /// The run.
+        run_id: RunId,
+        /// The step that could not go on, counted from 1.
+        step: u32,
+        /// The limit.
+        limit: BudgetLimit,
+    },
+    /// What the context policy must not drop does not fit; nothing was sent (contract M7).
+    #[error("the request of step {step} of run `{run_id}` does not fit the context")]
+    Context {
+        /// The run.
+        run_id: RunId,
+        /// The step, counted from 1.
+        step: u32,
+        /// By how much.
+        source: ContextOverflow,
+    },
+    /// A hook asked for another answer, which the agent does not allow.
+    #[error("the hook `{hook}` asked for a revision at step {step} of run `{run_id}`; allow it by `max_revisions`")]
+    RevisionsNotAllowed {
+        /// The run.
+        run_id: RunId,
+        /// The hook.
+        hook: String,
+        /// The step, counted from 1.
+        step: u32,
+    },
+    /// The answer was sent back as often as the agent allows, and is still not accepted.
+    #[error("the answer was still not accepted after {limit} revisions, at step {step} of run `{run_id}`")]
+    Revisions {
+        /// The run.
+        run_id: RunId,
+        /// The step of the last answer.
+        step: u32,
+        /// How many revisions a run may take.
+        limit: u32,
+    },
+    /// The answer does not fit the type that the application asked for.
+    #[error("the answer of run `{run_id}` at step {step} does not fit the type that was asked for")]
+    Answer {
+        /// The run.
+        run_id: RunId,
+        /// The step, counted from 1.
+        step: u32,
+        /// Why.
+        source: ValueError,
+    },
+    /// A call needs a person's yes, and there is neither an approver that gives it nor a store to wait in.
+    #[error(
+        "the call of `{tool}` at step {step} of run `{run_id}` needs approval, and nobody can give it; \
+             set `.approver(..)` or `.durable(..)`"
+    )]
+    ApprovalUnavailable {
+        /// The run.
+        run_id: RunId,
+        /// The tool.
+        tool: String,
+        /// The step, counted from 1.
+        step: u32,
+    },
+    /// The run waits for a person. Not a failure: [`Agent::resume`](crate::Agent::resume) goes on with it.
+    #[error("{0}")]
+    Interrupted(Box<Interruption>),
+    /// The run was cancelled (contract S7).
+    #[error("run `{run_id}` was cancelled at step {step}")]
+    Cancelled {
+        /// The run.
+        run_id: RunId,
+        /// The step, counted from 1.
+        step: u32,
+    },
+    /// An action was started and nobody knows what came of it (contract D3).
+    #[error(
+        "run `{run_id}` cannot go on: nobody knows whether the action `{action_id}` of the tool `{tool}` happened; \
+             give its result to `reconcile`"
+    )]
+    Uncertain {
+        /// The run.
+        run_id: RunId,
+        /// The action.
+        action_id: ActionId,
+        /// The tool.
+        tool: String,
+    },
+    /// The agent is not the one that the run was started with (contract D5).
+    #[error("run `{run_id}` was started under another contract: {}", in_words(changes))]
+    ContractChanged {
+        /// The run.
+        run_id: RunId,
+        /// What changed.
+        changes: Vec<ContractChange>,
+    },
+    /// The response is not for what the run waits for (contract D4, D11).
+    #[error("the response is not for what run `{run_id}` waits for: {reason}")]
+    StaleResponse {
+        /// The run.
+        run_id: RunId,
+        /// What does not match.
+        reason: &'static str,
+    },
+    /// The run cannot be resumed.
+    #[error("run `{run_id}` cannot be resumed: {reason}")]
+    NotResumable {
+        /// The run.
+        run_id: RunId,
+        /// Why.
+        reason: &'static str,
+    },
+    /// The run's own task panicked: an error of this crate.
+    #[error("run `{run_id}` panicked: {message}")]
+    RunPanicked {
+        /// The run.
+        run_id: RunId,
+        /// What it panicked with, where that is text.
+        message: String,
+    },
+    /// Another worker holds the run (contract D7).
+    #[error("run `{run_id}` is held by another worker")]
+    RunBusy {
+        /// The run.
+        run_id: RunId,
+    },
+    /// The conversation has a run that has not ended; it is to be resumed, or cancelled, first.
+    #[error("the conversation `{conversation}` waits for its run `{run_id}`: resume it or cancel it first")]
+    ConversationOpen {
+        /// The conversation.
+        conversation: String,
+        /// The run.
+        run_id: RunId,
+    },
+    /// The agent has no store, and the operation needs one.
+    #[error("the agent `{agent}` has no store; set one with `.durable(..)`")]
+    NoStore {
+        /// The agent.
+        agent: String,
+    },
+    /// The store failed or refused.
+    #[error("the store failed")]
+    Store(#[source] StoreError),
+    /// A value cannot be stored exactly.
+    #[error("a value for run `{run_id}` cannot be kept")]
+    Value {
+        /// The run.
+        run_id: RunId,
+        /// Why.
+        source: ValueError,
+    },
+    /// The agent has no tool of this name.
+    #[error("the agent `{agent}` has no tool `{tool}`")]
+    UnknownTool {
+        /// The agent.
+        agent: String,
+        /// The tool.
+        tool: String,
+    },
+    /// A direct call was refused: by its arguments, by the tool, by the policy, or by a person.
+    #[error("the call of `{tool}` in run `{run_id}` was refused: {reason}")]
+    CallRefused {
+        /// The run.
+        run_id: RunId,
+        /// The tool.
+        tool: String,
+        /// Why.
+        reason: String,
+    },
+    /// The blocking facade was called inside an async runtime, which it would block.
+    #[error("`blocking()` was called inside an async runtime; use `.await` there")]
+    BlockingInRuntime,
+    /// The blocking facade could not start a runtime.
+    #[error("no runtime could be started")]
+    NoRuntime(#[source] std::io::Error),
+    /// A hook did not do the same twice, and the agent is strict about that.
+    #[error(
+        "the {stage} hook `{hook}` did not do the same twice, at step {step} of run `{run_id}`: first {first}, then {second}"
+    )]
+    NotRepeatable {
+        /// The run.
+        run_id: RunId,
+        /// The stage.
+        stage: Stage,
+        /// The hook's name.
+        hook: String,
+        /// The step, counted from 1.
+        step: u32,
+        /// What it did first.
+        first: String,
+        /// What it did then.
+        second: String,
+    },
+}
+
+fn in_words(changes: &[ContractChange]) -> String {
+    changes.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+impl Error {
+    /// The run, where the error is about one.
+    #[must_use]
+    pub fn run_id(&self) -> Option<&RunId> {
+        match self {
+            Self::Hook { run_id, .. }
+            | Self::HookValue { run_id, .. }
+            | Self::EmptyRequest { run_id, .. }
+            | Self::Model { run_id, .. }
+            | Self::ModelPanicked { run_id, .. }
+            | Self::Truncated { run_id, .. }
+            | Self::Tool { run_id, .. }
+            | Self::ToolValue { run_id, .. }
+            | Self::ToolCorrections { run_id, .. }
+            | Self::Budget { run_id, .. }
+            | Self::Context { run_id, .. }
+            | Self::RevisionsNotAllowed { run_id, .. }
+            | Self::Revisions { run_id, .. }
+            | Self::Answer { run_id, .. }
+            | Self::ApprovalUnavailable { run_id, .. }
+            | Self::Cancelled { run_id, .. }
+            | Self::Uncertain { run_id, .. }
+            | Self::ContractChanged { run_id, .. }
+            | Self::StaleResponse { run_id, .. }
+            | Self::NotResumable { run_id, .. }
+            | Self::RunPanicked { run_id, .. }
+            | Self::RunBusy { run_id }
+            | Self::ConversationOpen { run_id, .. }
+            | Self::Value { run_id, .. }
+            | Self::CallRefused { run_id, .. }
+            | Self::NotRepeatable { run_id, .. } => Some(run_id),
+            Self::Interrupted(interruption) => Some(&interruption.run_id),
+            Self::Store(error) => error.run_id(),
+            Self::NoStore { .. } | Self::UnknownTool { .. } | Self::BlockingInRuntime | Self::NoRuntime(_) => None,
+        }
+    }
+}
+
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Busy { run_id, .. } => Self::RunBusy { run_id },
+            other => Self::Store(other),
+        }
+    }
+}
+
+/// Why an agent cannot be built.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// It has no model.
+    #[error("the agent `{agent}` has no model; set one with `.model(..)`")]
+    NoModel {
+        /// The agent.
+        agent: String,
+    },
+    /// Two tools have one name (contract P5).
+    #[error("the agent `{agent}` has two tools of the name `{tool}`")]
+    DuplicateTool {
+        /// The agent.
+        agent: String,
+        /// The name.
+        tool: String,
+    },
+    /// A tool has a name that providers refuse.
+    #[error("`{tool}` is no name for a tool: providers take 1 to 64 of the characters a-z, A-Z, 0-9, `_` and `-`")]
+    ToolName {
+        /// The name.
+        tool: String,
+    },
+    /// A tool's arguments are not described by a JSON Schema of an object.
+    #[error("the schema of the tool `{tool}` is not that of an object")]
+    ToolSchema {
+        /// The tool.
+        tool: String,
+    },
+    /// One annotated hook is registered twice (contract S10).
+    #[error("the {stage} hook `{hook}` is registered twice")]
+    DuplicateHook {
+        /// The stage.
+        stage: Stage,
+        /// The hook's path.
+        hook: String,
+    },
+    /// An `after_tool` hook is for a tool that the agent lacks (contract T4).
+    #[error("the hook `{hook}` is for the tool `{tool}`, which the agent `{agent}` does not have")]
+    HookForMissingTool {
+        /// The agent.
+        agent: String,
+        /// The hook.
+        hook: String,
+        /// The tool.
+        tool: String,
+    },
+    /// The tool `ask_user` waits for a person, and without a store the run cannot wait.
+    #[error("the agent `{agent}` has the tool `ask_user` and no store to wait in; set one with `.durable(..)`")]
+    AskUserWithoutStore {
+        /// The agent.
+        agent: String,
+    },
+    /// A deadline of zero leaves no time for anything.
+    #[error("the {setting} is {value:?}, which leaves no time for anything")]
+    NoTime {
+        /// The setting.
+        setting: &'static str,
+        /// Its value.
+        value: Duration,
+    },
+    /// Hooks that a saved configuration names were not given again (contract P4).
+    #[error("the configuration of `{agent}` was saved with hooks that were not given again: {}", missing.join(", "))]
+    HooksMissing {
+        /// The agent.
+        agent: String,
+        /// The hooks that are missing, as stage and path.
+        missing: Vec<String>,
+    },
+    /// What was given differs from what a saved configuration names (contract P4).
+    #[error("the agent `{agent}` differs from its saved configuration: {}", in_words(changes))]
+    ConfigDiffers {
+        /// The agent.
+        agent: String,
+        /// What differs.
+        changes: Vec<ContractChange>,
+    },
+}

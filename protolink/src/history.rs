@@ -1,0 +1,8 @@
+//! The active conversation, and the handle through which a hook edits it.
+
+mod edit;
+mod slot;
+mod state;
+
+pub use edit::{HistoryMut, MessageMut};
+pub(crate) use state::{History, HistoryDraft};

@@ -1,0 +1,113 @@
+//! A reusable group of hooks (contract S2).
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use super::Untyped;
+use super::closure::StageFn;
+use super::registration::{AnyThunk, HookFor, HookMeta, Registered};
+use super::run::HookIdentity;
+use super::stage::{AfterTool, BeforeComplete, BeforeModel, Stage};
+
+/// A hook that waits for its state.
+pub(crate) struct HookEntry<S> {
+    pub(crate) identity: HookIdentity,
+    pub(crate) thunk: AnyThunk<S>,
+    /// Whether it was annotated, so that it is refused when it is given twice.
+    pub(crate) annotated: bool,
+}
+
+impl<S> HookEntry<S> {
+    pub(crate) fn annotated(hook: Registered<S>) -> Self {
+        Self { identity: HookIdentity::of(hook.meta), thunk: hook.thunk, annotated: true }
+    }
+
+    pub(crate) fn named(stage: Stage, name: String, thunk: AnyThunk<S>) -> Self {
+        let identity = HookIdentity { name, ..HookIdentity::of(&HookMeta::new(stage, "", "")) };
+        Self { identity, thunk, annotated: false }
+    }
+}
+
+/// A group of hooks that keeps its own order in the place where it is registered, for use by several agents.
+///
+/// ```
+/// use protolink::AgentHooks;
+/// use protolink::prelude::*;
+///
+/// #[before_model]
+/// fn trim(request: &mut ModelRequest<'_>) {
+///     while request.history().len() > 20 {
+///         request.history().remove(0);
+///     }
+/// }
+///
+/// fn house_rules<S: Send + Sync + 'static>() -> AgentHooks<S> {
+///     AgentHooks::new()
+///         .hooks(hooks![trim])
+///         .before_complete("not_empty", |response: &mut FinalResponse<'_>| match response.text() {
+///             Some("") => Err("the answer is empty"),
+///             _ => Ok(()),
+///         })
+/// }
+/// # let _ = Agent::builder("a").group(house_rules());
+/// ```
+pub struct AgentHooks<S, A = Untyped> {
+    pub(crate) entries: Vec<HookEntry<S>>,
+    answer: PhantomData<fn(A)>,
+}
+
+impl<S, A> AgentHooks<S, A> {
+    /// A group without hooks.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { entries: Vec::new(), answer: PhantomData }
+    }
+
+    /// Adds an annotated hook: `.hook(select_context {})`.
+    #[must_use]
+    pub fn hook<H: HookFor<S, A>>(mut self, _hook: H) -> Self {
+        self.entries.push(HookEntry::annotated(H::REGISTERED));
+        self
+    }
+
+    /// Adds annotated hooks in their order: `.hooks(hooks![select_context, keep_hits])`.
+    #[must_use]
+    pub fn hooks(self, list: impl FnOnce(Self) -> Self) -> Self {
+        list(self)
+    }
+
+    /// Adds a closure or a plain function as a `before_model` hook of this name.
+    #[must_use]
+    pub fn before_model<K>(self, name: impl Into<String>, hook: impl StageFn<BeforeModel, K>) -> Self {
+        self.named(Stage::BeforeModel, name, AnyThunk::BeforeModel(hook.into_thunk()))
+    }
+
+    /// Adds a closure or a plain function as an `after_tool` hook of this name.
+    #[must_use]
+    pub fn after_tool<K>(self, name: impl Into<String>, hook: impl StageFn<AfterTool, K>) -> Self {
+        self.named(Stage::AfterTool, name, AnyThunk::AfterTool(hook.into_thunk()))
+    }
+
+    /// Adds a closure or a plain function as a `before_complete` hook of this name.
+    #[must_use]
+    pub fn before_complete<K>(self, name: impl Into<String>, hook: impl StageFn<BeforeComplete, K>) -> Self {
+        self.named(Stage::BeforeComplete, name, AnyThunk::BeforeComplete(hook.into_thunk()))
+    }
+
+    fn named(mut self, stage: Stage, name: impl Into<String>, thunk: AnyThunk<S>) -> Self {
+        self.entries.push(HookEntry::named(stage, name.into(), thunk));
+        self
+    }
+}
+
+impl<S, A> Default for AgentHooks<S, A> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<S, A> fmt::Debug for AgentHooks<S, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.entries.iter().map(|entry| entry.identity.path())).finish()
+    }
+}

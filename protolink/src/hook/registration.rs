@@ -1,0 +1,237 @@
+//! How a function becomes a hook of an agent: what the attribute macros generate, in types.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::Untyped;
+use super::stage::{AfterTool, BeforeComplete, BeforeModel, HookStage, Stage};
+use crate::fingerprint::Fingerprint;
+
+/// A boxed future that can move between threads.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Any error, as hooks and tools hand it over; it can be downcast to its own type again.
+pub type BoxError = Box<dyn std::error::Error + Send + Sync + 'static>;
+
+/// Compile-time facts of one hook; a constant in the binary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HookMeta {
+    /// The stage.
+    pub stage: Stage,
+    /// The function's name.
+    pub name: &'static str,
+    /// The path of the module that holds it.
+    pub module: &'static str,
+    /// The source file.
+    pub file: &'static str,
+    /// The line in it.
+    pub line: u32,
+    /// The digest of its source; `None` for a closure or a plain function, whose source is not known.
+    pub fingerprint: Option<Fingerprint>,
+    /// Its signature as written.
+    pub signature: &'static str,
+    /// The tool that an `after_tool` hook is for, where it is for one.
+    pub tool: Option<&'static str>,
+    /// How long an async hook may take.
+    pub timeout: Option<Duration>,
+}
+
+impl HookMeta {
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn new(stage: Stage, name: &'static str, module: &'static str) -> Self {
+        Self { stage, name, module, file: "", line: 0, fingerprint: None, signature: "", tool: None, timeout: None }
+    }
+
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn at(mut self, file: &'static str, line: u32) -> Self {
+        self.file = file;
+        self.line = line;
+        self
+    }
+
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn source(mut self, fingerprint: [u8; 32], signature: &'static str) -> Self {
+        self.fingerprint = Some(Fingerprint::from_source(fingerprint));
+        self.signature = signature;
+        self
+    }
+
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn for_tool(mut self, tool: &'static str) -> Self {
+        self.tool = Some(tool);
+        self
+    }
+
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn within(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+}
+
+/// A function with `#[before_model]`, `#[after_tool]` or `#[before_complete]`, as a type of the function's own name.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a hook",
+    label = "not a hook",
+    note = "annotate the function with `#[before_model]`, `#[after_tool]` or `#[before_complete]`"
+)]
+pub trait Hook: Sized + 'static {
+    /// The one value of the type.
+    const HOOK: Self;
+    /// What is known of it at compile time.
+    const META: &'static HookMeta;
+}
+
+/// A hook that an agent with the state `S` and the answer type `A` can run.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a hook of an agent whose state is `{S}`",
+    label = "not a hook here",
+    note = "a function with `#[before_model]`, `#[after_tool]` or `#[before_complete]` goes into `.hooks(hooks![name])` or `.hook(name {{}})`; a plain function or a closure goes to `.before_model(\"name\", f)`, `.after_tool(\"name\", f)` or `.before_complete(\"name\", f)`"
+)]
+pub trait HookFor<S, A = Untyped>: Hook {
+    /// What the builder keeps of it.
+    const REGISTERED: Registered<S>;
+}
+
+/// A hook as the builder keeps it.
+pub struct Registered<S> {
+    pub(crate) meta: &'static HookMeta,
+    pub(crate) thunk: AnyThunk<S>,
+}
+
+impl<S> Registered<S> {
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn before_model(meta: &'static HookMeta, thunk: Thunk<BeforeModel, S>) -> Self {
+        Self { meta, thunk: AnyThunk::BeforeModel(thunk) }
+    }
+
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn after_tool(meta: &'static HookMeta, thunk: Thunk<AfterTool, S>) -> Self {
+        Self { meta, thunk: AnyThunk::AfterTool(thunk) }
+    }
+
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn before_complete(meta: &'static HookMeta, thunk: Thunk<BeforeComplete, S>) -> Self {
+        Self { meta, thunk: AnyThunk::BeforeComplete(thunk) }
+    }
+}
+
+impl<S> fmt::Debug for Registered<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Registered").field("meta", self.meta).finish_non_exhaustive()
+    }
+}
+
+pub(crate) enum AnyThunk<S> {
+    BeforeModel(Thunk<BeforeModel, S>),
+    AfterTool(Thunk<AfterTool, S>),
+    BeforeComplete(Thunk<BeforeComplete, S>),
+}
+
+#[doc(hidden)]
+pub type SyncFn<St, S> = for<'a, 'r> fn(&'a mut <St as HookStage>::Subject<'r>, &'a S) -> Result<(), BoxError>;
+#[doc(hidden)]
+pub type AsyncFn<St, S> =
+    for<'a, 'r> fn(&'a mut <St as HookStage>::Subject<'r>, &'a S) -> BoxFuture<'a, Result<(), BoxError>>;
+#[doc(hidden)]
+pub type SyncClosure<St> =
+    dyn for<'a, 'r> Fn(&'a mut <St as HookStage>::Subject<'r>) -> Result<(), BoxError> + Send + Sync;
+#[doc(hidden)]
+pub type AsyncClosure<St> =
+    dyn for<'a, 'r> Fn(&'a mut <St as HookStage>::Subject<'r>) -> BoxFuture<'a, Result<(), BoxError>> + Send + Sync;
+
+/// How a hook is called. A sync hook is a plain function pointer and pays for no future (contract S3).
+#[doc(hidden)]
+pub enum Thunk<St: HookStage, S> {
+    Sync(SyncFn<St, S>),
+    Async(AsyncFn<St, S>),
+    SyncClosure(Arc<SyncClosure<St>>),
+    AsyncClosure(Arc<AsyncClosure<St>>),
+}
+
+impl<St: HookStage, S> fmt::Debug for Thunk<St, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Sync(_) => "Sync",
+            Self::Async(_) => "Async",
+            Self::SyncClosure(_) => "SyncClosure",
+            Self::AsyncClosure(_) => "AsyncClosure",
+        })
+    }
+}
+
+/// What a hook may return: `()`, or `Result<(), E>` (contract S4).
+#[diagnostic::on_unimplemented(
+    message = "a hook returns `()` or `Result<(), E>`, not `{Self}`",
+    label = "hooks return `()` or `Result<(), E>`",
+    note = "a hook edits what it is given in place; it has no value to return"
+)]
+pub trait HookOutput {
+    /// What the loop makes of it.
+    ///
+    /// # Errors
+    /// The hook's own error.
+    fn into_hook_result(self) -> Result<(), BoxError>;
+}
+
+impl HookOutput for () {
+    #[inline]
+    fn into_hook_result(self) -> Result<(), BoxError> {
+        Ok(())
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<E: IntoHookError> HookOutput for Result<(), E> {
+    #[inline]
+    fn into_hook_result(self) -> Result<(), BoxError> {
+        self.map_err(IntoHookError::into_hook_error)
+    }
+}
+
+/// What a hook may fail with: any `std::error::Error + Send + Sync + 'static`, a boxed one, `String` or `&str`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the error of a hook",
+    label = "not an error",
+    note = "implement `std::error::Error` for `{Self}`, or return `Result<(), String>`"
+)]
+pub trait IntoHookError {
+    /// The error as the loop carries it.
+    fn into_hook_error(self) -> BoxError;
+}
+
+#[diagnostic::do_not_recommend]
+impl<E: Into<BoxError>> IntoHookError for E {
+    fn into_hook_error(self) -> BoxError {
+        self.into()
+    }
+}
+
+/// A plain async function, or an async closure that captures nothing, as a hook of the stage.
+#[doc(hidden)]
+pub trait AsyncHook<T>: Fn(T) -> <Self as AsyncHook<T>>::Fut {
+    type Fut: Future<Output = <Self as AsyncHook<T>>::Out>;
+    type Out: HookOutput;
+}
+
+impl<F, Fut, T> AsyncHook<T> for F
+where
+    F: Fn(T) -> Fut,
+    Fut: Future,
+    Fut::Output: HookOutput,
+{
+    type Fut = Fut;
+    type Out = Fut::Output;
+}

@@ -1,0 +1,106 @@
+//! What a `before_model` hook is given (contract M1 to M5).
+
+use std::marker::PhantomData;
+
+use crate::change::{Change, Scope};
+use crate::history::{HistoryDraft, HistoryMut};
+use crate::roster::{RosterDraft, ToolsMut};
+use crate::run_context::RunContext;
+
+/// Makes a handle's lifetime invariant: a handle that lives longer cannot be put in the place of one that lives
+/// shorter, which is what `mem::swap` and assignment would need.
+pub(crate) type Invariant<'r> = PhantomData<fn(&'r ()) -> &'r ()>;
+
+/// The parts of a step that hooks work on.
+#[derive(Debug)]
+pub(crate) struct StepDraft {
+    pub(crate) history: HistoryDraft,
+    pub(crate) roster: RosterDraft,
+}
+
+impl StepDraft {
+    /// Keeps what the running hook did, and hands it out.
+    pub(crate) fn accept(&mut self) -> Vec<Change> {
+        let mut changes = self.history.accept();
+        let removed = self.roster.accept();
+        if changes.is_empty() {
+            return removed;
+        }
+        changes.extend(removed);
+        changes
+    }
+
+    /// What the running hook did so far.
+    pub(crate) fn changes(&self) -> Vec<Change> {
+        self.history.changes().iter().chain(self.roster.changes()).cloned().collect()
+    }
+
+    pub(crate) fn roll_back(&mut self) {
+        self.history.roll_back();
+        self.roster.roll_back();
+    }
+}
+
+/// One request to the model in the making, as a `#[before_model]` hook sees it.
+///
+/// It lends the history and the step's tools for editing in place. It cannot be built, cloned, replaced or kept past
+/// the call; what a hook changes counts when the hook returns `Ok`.
+///
+/// ```
+/// use protolink::prelude::*;
+///
+/// #[before_model]
+/// fn finish_in_time(request: &mut ModelRequest<'_>) {
+///     if request.step() > 8 {
+///         request.tools().retain(|_| false);
+///         request.this_step().append_system("No tools are left. Answer now with what you know.");
+///     }
+/// }
+/// ```
+#[derive(Debug)]
+pub struct ModelRequest<'r> {
+    draft: &'r mut StepDraft,
+    context: &'r RunContext,
+    hook: &'r str,
+    step: u32,
+    _brand: Invariant<'r>,
+}
+
+impl<'r> ModelRequest<'r> {
+    pub(crate) fn new(draft: &'r mut StepDraft, context: &'r RunContext, hook: &'r str, step: u32) -> Self {
+        Self { draft, context, hook, step, _brand: PhantomData }
+    }
+
+    /// The conversation, for edits from now on: later steps and the kept conversation see them (contract M2).
+    pub fn history(&mut self) -> HistoryMut<'_> {
+        HistoryMut::new(&mut self.draft.history, Scope::History, self.hook)
+    }
+
+    /// The conversation, for edits of this request only: what is sent differs, what is kept does not (contract M13).
+    pub fn this_step(&mut self) -> HistoryMut<'_> {
+        HistoryMut::new(&mut self.draft.history, Scope::ThisStep, self.hook)
+    }
+
+    /// The tools of this step, of which a hook can take some away (contract M4).
+    pub fn tools(&mut self) -> ToolsMut<'_> {
+        ToolsMut::new(&mut self.draft.roster)
+    }
+
+    /// The conversation and the tools together.
+    pub fn parts(&mut self) -> (HistoryMut<'_>, ToolsMut<'_>) {
+        let StepDraft { history, roster } = &mut *self.draft;
+        (HistoryMut::new(history, Scope::History, self.hook), ToolsMut::new(roster))
+    }
+
+    /// Facts about the run, detached from it (contract M11).
+    #[must_use]
+    pub fn context(&self) -> &'r RunContext {
+        self.context
+    }
+
+    /// The step, counted from 1; a provider's retry is not a step.
+    #[must_use]
+    pub fn step(&self) -> u32 {
+        self.step
+    }
+}

@@ -1,0 +1,248 @@
+//! What a `before_complete` hook is given (contract F1, F2, F7).
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::BoxError;
+use super::request::Invariant;
+use crate::change::{Captured, Change};
+use crate::receipt::Receipt;
+use crate::run_context::RunContext;
+use crate::value::{SharedValue, ValueError, to_value};
+
+/// An answer on which hooks work, one after another.
+#[derive(Debug)]
+pub(crate) struct ResponseDraft {
+    current: SharedValue,
+    proposed: Option<Value>,
+    revision: Option<String>,
+}
+
+/// What one hook did with an answer.
+pub(crate) struct ResponseChanges {
+    pub(crate) changes: Vec<Change>,
+    /// What the model is to be told, where the hook wants another answer.
+    pub(crate) revision: Option<String>,
+}
+
+impl ResponseDraft {
+    pub(crate) fn new(content: SharedValue) -> Self {
+        Self { current: content, proposed: None, revision: None }
+    }
+
+    pub(crate) fn content(&self) -> &SharedValue {
+        &self.current
+    }
+
+    /// What the running hook wants: another content, another answer.
+    pub(crate) fn proposed(&self) -> (Option<Value>, Option<String>) {
+        (self.proposed.clone(), self.revision.clone())
+    }
+
+    pub(crate) fn into_content(self) -> SharedValue {
+        self.current
+    }
+
+    /// Keeps what the running hook did.
+    pub(crate) fn accept(&mut self) -> ResponseChanges {
+        let mut changes = Vec::new();
+        if let Some(proposed) = self.proposed.take().filter(|proposed| *self.current != *proposed) {
+            self.current = proposed.into();
+            changes.push(Change::AnswerChanged { content: Captured::Content(self.current.clone()) });
+        }
+        let revision = self.revision.take();
+        if let Some(feedback) = &revision {
+            changes.push(Change::RevisionAsked { feedback: Captured::Content(feedback.clone()) });
+        }
+        ResponseChanges { changes, revision }
+    }
+
+    pub(crate) fn roll_back(&mut self) {
+        self.proposed = None;
+        self.revision = None;
+    }
+}
+
+/// Says that a response is looked at as text or JSON, not as a type of the application's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Untyped;
+
+/// What a [`FinalResponse`] can be looked at as: [`Untyped`], or any type that is read from JSON.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the type of an answer",
+    label = "not readable from JSON",
+    note = "derive `serde::Serialize` and `serde::Deserialize` for `{Self}`"
+)]
+pub trait AnswerType: Sized + Send + 'static {
+    #[doc(hidden)]
+    fn decode(content: &Value) -> Result<Self, ValueError>;
+    #[doc(hidden)]
+    fn encode(&self) -> Result<Option<Value>, ValueError>;
+}
+
+impl AnswerType for Untyped {
+    fn decode(_: &Value) -> Result<Self, ValueError> {
+        Ok(Self)
+    }
+
+    fn encode(&self) -> Result<Option<Value>, ValueError> {
+        Ok(None)
+    }
+}
+
+impl<T: Serialize + DeserializeOwned + Send + 'static> AnswerType for T {
+    fn decode(content: &Value) -> Result<Self, ValueError> {
+        T::deserialize(content).map_err(|error| ValueError::Deserialize(error.to_string()))
+    }
+
+    fn encode(&self) -> Result<Option<Value>, ValueError> {
+        to_value(self).map(Some)
+    }
+}
+
+/// The proposed answer of a run, as a `#[before_complete]` hook sees it: complete, and not yet out.
+///
+/// A hook can replace it, or refuse it by failing; then it is kept nowhere (contract F2, F6).
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::testing::ResponseFixture;
+///
+/// #[before_complete]
+/// fn not_empty(response: &mut FinalResponse<'_>) -> Result<(), String> {
+///     match response.text() {
+///         Some(text) if text.trim().is_empty() => Err("the answer is empty".to_owned()),
+///         _ => Ok(()),
+///     }
+/// }
+///
+/// let mut fixture = ResponseFixture::text("  ");
+/// assert_eq!(fixture.with(|response| not_empty(response)), Err("the answer is empty".to_owned()));
+/// ```
+pub struct FinalResponse<'r, T = Untyped> {
+    draft: &'r mut ResponseDraft,
+    receipts: &'r [Arc<Receipt>],
+    context: &'r RunContext,
+    step: u32,
+    answer: T,
+    changed: bool,
+    _brand: Invariant<'r>,
+}
+
+impl<'r> FinalResponse<'r> {
+    pub(crate) fn new(
+        draft: &'r mut ResponseDraft,
+        receipts: &'r [Arc<Receipt>],
+        context: &'r RunContext,
+        step: u32,
+    ) -> Self {
+        Self { draft, receipts, context, step, answer: Untyped, changed: false, _brand: PhantomData }
+    }
+
+    /// The same response, looked at as a `T`.
+    #[doc(hidden)]
+    pub fn narrow<T: AnswerType>(&mut self) -> Result<FinalResponse<'_, T>, BoxError> {
+        let answer = T::decode(self.content())?;
+        Ok(FinalResponse {
+            draft: self.draft,
+            receipts: self.receipts,
+            context: self.context,
+            step: self.step,
+            answer,
+            changed: false,
+            _brand: PhantomData,
+        })
+    }
+
+    /// The proposed answer: a JSON string for a plain one.
+    #[must_use]
+    pub fn content(&self) -> &Value {
+        self.draft.proposed.as_ref().unwrap_or(&self.draft.current)
+    }
+
+    /// The proposed answer as text; `None` where it is structured.
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        self.content().as_str()
+    }
+
+    /// Replaces the answer by text.
+    pub fn set_text(&mut self, text: impl Into<String>) {
+        self.draft.proposed = Some(Value::String(text.into()));
+    }
+
+    /// Replaces the answer by any value.
+    ///
+    /// # Errors
+    /// [`ValueError`] when the value cannot be stored exactly (contract T7); the answer is then as it was.
+    pub fn set_content(&mut self, content: impl Serialize) -> Result<(), ValueError> {
+        self.draft.proposed = Some(to_value(&content)?);
+        Ok(())
+    }
+}
+
+impl<T: AnswerType + Serialize> FinalResponse<'_, T> {
+    /// The proposed answer in its own type.
+    #[must_use]
+    pub fn answer(&self) -> &T {
+        &self.answer
+    }
+
+    /// The proposed answer in its own type, for changing it.
+    pub fn answer_mut(&mut self) -> &mut T {
+        self.changed = true;
+        &mut self.answer
+    }
+}
+
+impl<'r, T> FinalResponse<'r, T> {
+    /// What the run's tools really gave back, oldest first (contract F7).
+    #[must_use]
+    pub fn receipts(&self) -> &'r [Arc<Receipt>] {
+        self.receipts
+    }
+
+    /// Facts about the run, detached from it (contract M11).
+    #[must_use]
+    pub fn context(&self) -> &'r RunContext {
+        self.context
+    }
+
+    /// The step, counted from 1.
+    #[must_use]
+    pub fn step(&self) -> u32 {
+        self.step
+    }
+
+    /// Sends the answer back to the model with this feedback, instead of letting it leave.
+    ///
+    /// The agent must allow it by [`max_revisions`](crate::AgentBuilder::max_revisions); without that, and past that
+    /// many revisions, the run fails with a typed error.
+    pub fn ask_revision(&mut self, feedback: impl Into<String>) {
+        self.draft.revision = Some(feedback.into());
+    }
+}
+
+impl<T: AnswerType> FinalResponse<'_, T> {
+    /// Hands a changed answer back as JSON.
+    #[doc(hidden)]
+    pub fn commit(self) -> Result<(), BoxError> {
+        if self.changed
+            && let Some(content) = self.answer.encode()?
+        {
+            self.draft.proposed = Some(content);
+        }
+        Ok(())
+    }
+}
+
+impl<T> fmt::Debug for FinalResponse<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FinalResponse").field("step", &self.step).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,162 @@
+//! Running one hook: its state bound to it, panics caught, its deadline kept.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::registration::{BoxError, BoxFuture, HookMeta, Thunk};
+use super::stage::{HookStage, Stage};
+use crate::fingerprint::Fingerprint;
+
+/// What names a hook in errors, events, configuration and fingerprints.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HookIdentity {
+    /// The stage.
+    pub stage: Stage,
+    /// Its name: the function's, or the one given at registration.
+    pub name: String,
+    /// The path of the module that holds it; empty for a closure.
+    pub module: String,
+    /// The digest of its source, where that is known.
+    pub fingerprint: Option<Fingerprint>,
+    /// Its signature as written.
+    pub signature: String,
+    /// The tool that it is for, where it is for one.
+    pub tool: Option<String>,
+    /// How long it may take.
+    pub timeout: Option<Duration>,
+}
+
+impl HookIdentity {
+    pub(crate) fn of(meta: &HookMeta) -> Self {
+        Self {
+            stage: meta.stage,
+            name: meta.name.to_owned(),
+            module: meta.module.to_owned(),
+            fingerprint: meta.fingerprint,
+            signature: meta.signature.to_owned(),
+            tool: meta.tool.map(str::to_owned),
+            timeout: meta.timeout,
+        }
+    }
+
+    /// The path of the hook: module and name.
+    #[must_use]
+    pub fn path(&self) -> String {
+        if self.module.is_empty() { self.name.clone() } else { format!("{}::{}", self.module, self.name) }
+    }
+}
+
+/// What a hook's call gives: its result at once, or a future of it.
+pub(crate) enum HookCall<'a> {
+    Done(Result<(), BoxError>),
+    Pending(BoxFuture<'a, Result<(), BoxError>>),
+}
+
+/// A hook whose state is bound to it: the loop does not know the state's type.
+pub(crate) trait HookRuns<St: HookStage>: Send + Sync {
+    fn call<'a>(&'a self, subject: &'a mut St::Subject<'_>) -> HookCall<'a>;
+}
+
+struct WithState<St: HookStage, S> {
+    thunk: Thunk<St, S>,
+    state: Arc<S>,
+}
+
+impl<St: HookStage, S: Send + Sync> HookRuns<St> for WithState<St, S> {
+    fn call<'a>(&'a self, subject: &'a mut St::Subject<'_>) -> HookCall<'a> {
+        match &self.thunk {
+            Thunk::Sync(hook) => HookCall::Done(hook(subject, &self.state)),
+            Thunk::SyncClosure(hook) => HookCall::Done(hook(subject)),
+            Thunk::Async(hook) => HookCall::Pending(hook(subject, &self.state)),
+            Thunk::AsyncClosure(hook) => HookCall::Pending(hook(subject)),
+        }
+    }
+}
+
+/// A hook of an agent, ready to run.
+pub(crate) struct BoundHook<St: HookStage> {
+    pub(crate) identity: HookIdentity,
+    hook: Box<dyn HookRuns<St>>,
+}
+
+/// How a hook ended that did not return `Ok`.
+pub(crate) type HookEnd = BoxError;
+
+impl<St: HookStage> BoundHook<St> {
+    pub(crate) fn new<S: Send + Sync + 'static>(identity: HookIdentity, thunk: Thunk<St, S>, state: Arc<S>) -> Self {
+        Self { identity, hook: Box::new(WithState { thunk, state }) }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.identity.name
+    }
+
+    /// Runs the hook once. A panic and a passed deadline are errors like its own (contract S5, S9).
+    pub(crate) async fn run(&self, subject: &mut St::Subject<'_>) -> Result<(), HookEnd> {
+        match catching(move || self.hook.call(subject)) {
+            Err(panic) => Err(Box::new(HookPanicked::new(panic.as_ref()))),
+            Ok(HookCall::Done(result)) => result,
+            Ok(HookCall::Pending(future)) => {
+                let future = CatchPanic(future);
+                match self.identity.timeout {
+                    None => future.await,
+                    Some(after) => match tokio::time::timeout(after, future).await {
+                        Ok(result) => result,
+                        Err(_) => Err(Box::new(HookTimedOut { after })),
+                    },
+                }
+            }
+        }
+    }
+}
+
+fn catching<R>(call: impl FnOnce() -> R) -> std::thread::Result<R> {
+    catch_unwind(AssertUnwindSafe(call))
+}
+
+struct CatchPanic<'a>(BoxFuture<'a, Result<(), BoxError>>);
+
+impl Future for CatchPanic<'_> {
+    type Output = Result<(), BoxError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        match catching(|| self.0.as_mut().poll(context)) {
+            Ok(poll) => poll,
+            Err(panic) => Poll::Ready(Err(Box::new(HookPanicked::new(panic.as_ref())))),
+        }
+    }
+}
+
+/// A hook panicked; found as the `source` of [`Error::Hook`](crate::Error::Hook).
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the hook panicked: {message}")]
+pub struct HookPanicked {
+    /// What it panicked with, where that is text.
+    pub message: String,
+}
+
+impl HookPanicked {
+    fn new(panic: &(dyn Any + Send)) -> Self {
+        Self { message: panic_message(panic) }
+    }
+}
+
+/// An async hook did not return within its deadline; found as the `source` of [`Error::Hook`](crate::Error::Hook).
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the hook did not return within {after:?}")]
+pub struct HookTimedOut {
+    /// The deadline.
+    pub after: Duration,
+}
+
+/// The text of a panic, where it has one.
+pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a value that is no text".to_owned())
+}

@@ -1,0 +1,120 @@
+//! The points of the loop at which hooks run (contract S1).
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{FinalResponse, ModelRequest, ToolObservation};
+
+/// A point of the agent loop at which hooks run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    /// Before each request to the model.
+    BeforeModel,
+    /// After each successful tool call.
+    AfterTool,
+    /// Before an answer leaves.
+    BeforeComplete,
+}
+
+impl Stage {
+    /// The stage under the name of its attribute: `before_model`, `after_tool` or `before_complete`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::BeforeModel => "before_model",
+            Self::AfterTool => "after_tool",
+            Self::BeforeComplete => "before_complete",
+        }
+    }
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// A stage as a type, with what its hooks are given.
+pub trait HookStage: sealed::Sealed + 'static {
+    /// The stage as a value.
+    const STAGE: Stage;
+    /// What a hook of the stage is given.
+    type Subject<'r>: Send;
+}
+
+/// The stage of [`ModelRequest`].
+#[derive(Debug, Clone, Copy)]
+pub struct BeforeModel;
+
+/// The stage of [`ToolObservation`].
+#[derive(Debug, Clone, Copy)]
+pub struct AfterTool;
+
+/// The stage of [`FinalResponse`].
+#[derive(Debug, Clone, Copy)]
+pub struct BeforeComplete;
+
+impl sealed::Sealed for BeforeModel {}
+impl sealed::Sealed for AfterTool {}
+impl sealed::Sealed for BeforeComplete {}
+
+impl HookStage for BeforeModel {
+    const STAGE: Stage = Stage::BeforeModel;
+    type Subject<'r> = ModelRequest<'r>;
+}
+
+impl HookStage for AfterTool {
+    const STAGE: Stage = Stage::AfterTool;
+    type Subject<'r> = ToolObservation<'r>;
+}
+
+impl HookStage for BeforeComplete {
+    const STAGE: Stage = Stage::BeforeComplete;
+    type Subject<'r> = FinalResponse<'r>;
+}
+
+#[doc(hidden)]
+pub type StageSubject<'r, St> = <St as HookStage>::Subject<'r>;
+
+/// The first parameter of a hook, by type and not by name.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "the first parameter of a `{St}` hook cannot be `{Self}`",
+    label = "wrong parameter for this stage",
+    note = "`#[before_model]` takes `&mut ModelRequest<'_>`, `#[after_tool]` takes `&mut ToolObservation<'_>`, `#[before_complete]` takes `&mut FinalResponse<'_>`"
+)]
+pub trait StageArg<St, Given>: Sized {
+    fn accept(given: Given) -> Self;
+}
+
+impl<'a, 'r> StageArg<BeforeModel, &'a mut ModelRequest<'r>> for &'a mut ModelRequest<'r> {
+    #[inline(always)]
+    fn accept(given: Self) -> Self {
+        given
+    }
+}
+
+impl<'a, 'r> StageArg<AfterTool, &'a mut ToolObservation<'r>> for &'a mut ToolObservation<'r> {
+    #[inline(always)]
+    fn accept(given: Self) -> Self {
+        given
+    }
+}
+
+/// Whether a hook that checks answers of one type may be registered for an agent that gives answers of another.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "a hook on `FinalResponse<'_, {Self}>` cannot check the answers of this agent",
+    label = "this hook checks another type of answer",
+    note = "give the agent its answer type with `.answer::<T>()` before the hook is registered, or take `&mut FinalResponse<'_>`"
+)]
+pub trait AnswerFor<A> {}
+
+impl<A> AnswerFor<A> for super::Untyped {}
+impl<T: serde::de::DeserializeOwned> AnswerFor<T> for T {}

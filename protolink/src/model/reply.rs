@@ -1,0 +1,136 @@
+//! What a model replies.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::message::ToolCall;
+
+/// A whole reply of the model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ModelReply {
+    /// The answer, or the calls.
+    pub content: ReplyContent,
+    /// What it cost.
+    pub usage: Usage,
+    /// Why the model stopped.
+    pub finish_reason: FinishReason,
+    /// What the provider wants to get back unread with this turn: reasoning, signatures.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<Value>,
+}
+
+/// What a reply says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReplyContent {
+    /// A proposed answer.
+    Final(String),
+    /// Tools to call.
+    Calls {
+        /// What the model said beside the calls.
+        text: Option<String>,
+        /// The calls, in the model's order.
+        calls: Vec<ToolCall>,
+    },
+}
+
+impl ModelReply {
+    /// A proposed answer.
+    #[must_use]
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::new(ReplyContent::Final(text.into()), FinishReason::Stop)
+    }
+
+    /// Tools to call, with what the model said beside them.
+    #[must_use]
+    pub fn calls(text: Option<String>, calls: Vec<ToolCall>) -> Self {
+        Self::new(ReplyContent::Calls { text, calls }, FinishReason::ToolCalls)
+    }
+
+    fn new(content: ReplyContent, finish_reason: FinishReason) -> Self {
+        Self { content, usage: Usage::default(), finish_reason, provider: None }
+    }
+
+    /// Says what the reply cost.
+    #[must_use]
+    pub fn with_usage(mut self, usage: Usage) -> Self {
+        self.usage = usage;
+        self
+    }
+
+    /// Says why the model stopped.
+    #[must_use]
+    pub fn with_finish_reason(mut self, reason: FinishReason) -> Self {
+        self.finish_reason = reason;
+        self
+    }
+
+    /// Keeps what the provider wants back unread.
+    #[must_use]
+    pub fn with_provider(mut self, data: Value) -> Self {
+        self.provider = Some(data);
+        self
+    }
+}
+
+/// Why a model stopped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum FinishReason {
+    /// It was done.
+    Stop,
+    /// It wants tools to be called.
+    ToolCalls,
+    /// It reached a length limit: the reply is not whole (contract F5).
+    Length,
+    /// The provider withheld content.
+    ContentFilter,
+    /// Something else, in the provider's word.
+    Other(String),
+}
+
+/// Tokens that model calls used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Usage {
+    /// Tokens of requests.
+    pub input_tokens: u64,
+    /// Tokens of replies.
+    pub output_tokens: u64,
+}
+
+impl Usage {
+    /// This many tokens of requests and of replies.
+    #[must_use]
+    pub fn new(input_tokens: u64, output_tokens: u64) -> Self {
+        Self { input_tokens, output_tokens }
+    }
+
+    /// Both together.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.input_tokens.saturating_add(self.output_tokens)
+    }
+}
+
+impl ModelReply {
+    /// The calls of the reply; empty for an answer.
+    #[must_use]
+    pub fn tool_calls(&self) -> &[ToolCall] {
+        match &self.content {
+            ReplyContent::Final(_) => &[],
+            ReplyContent::Calls { calls, .. } => calls,
+        }
+    }
+
+    /// The reply as an answer: its text, and what the provider wants back.
+    pub(crate) fn into_answer(self) -> (String, Option<Value>) {
+        let text = match self.content {
+            ReplyContent::Final(text) => text,
+            ReplyContent::Calls { text, .. } => text.unwrap_or_default(),
+        };
+        (text, self.provider)
+    }
+}

@@ -1,0 +1,12 @@
+//! What most programs need: `use protolink::prelude::*;`.
+
+pub use crate::agent::Agent;
+pub use crate::error::Error;
+pub use crate::event::RunEvent;
+pub use crate::hook::{BoxError, FinalResponse, ModelRequest, ToolObservation};
+pub use crate::message::Message;
+pub use crate::outcome::{Answer, Interruption, Outcome};
+pub use crate::rules::{Budget, CapabilityPolicy, ContextPolicy, Retry};
+pub use crate::state::{FromRef, State};
+pub use crate::tool::{ToolContext, ToolError};
+pub use crate::{hooks, tools};

@@ -1,0 +1,13 @@
+//! How much of a history a request holds: trimming, and large results kept aside (contract M7).
+//!
+//! It shapes the request only: the conversation and the receipts stay whole.
+
+mod artifact;
+mod policy;
+mod tokens;
+mod trim;
+
+pub use artifact::READ_ARTIFACT;
+pub(crate) use artifact::{read_artifact, read_artifact_tool};
+pub use policy::{ContextManifest, ContextOverflow, ContextPolicy};
+pub(crate) use trim::{Shaped, shape};

@@ -1,0 +1,113 @@
+//! Asking the model: one prepared request, as many attempts as it takes (contract M6, P2).
+
+use super::state::Run;
+use super::waiting::{catching_panics, unless_cancelled};
+use crate::error::Error;
+use crate::event::RunEvent;
+use crate::model::{ChunkSink, FinishReason, ModelError, ModelReply, PreparedRequest};
+use crate::rules::context::Shaped;
+
+/// How one attempt ended.
+enum Attempt {
+    Replied(ModelReply),
+    Failed { error: ModelError, shown: bool },
+    Panicked(String),
+    Cancelled,
+}
+
+impl Run {
+    /// Asks until there is a whole reply, or no attempt is left.
+    pub(super) async fn ask(&mut self, shaped: &Shaped) -> Result<ModelReply, Error> {
+        let mut waits = self.agent.settings.retry.waits();
+        let mut attempt = 0;
+        loop {
+            self.spent_now();
+            let estimate = shaped.manifest.total_tokens();
+            self.budget.check_model_call(&self.spent, estimate).map_err(|limit| self.over_budget(limit))?;
+            self.spent.model_calls += 1;
+            attempt += 1;
+            let (run_id, step) = (self.id().clone(), self.step);
+            match self.attempt(shaped, attempt).await {
+                Attempt::Replied(reply) => return self.whole(reply, estimate),
+                Attempt::Cancelled => return Err(self.cancelled()),
+                Attempt::Panicked(message) => return Err(Error::ModelPanicked { run_id, step, message }),
+                Attempt::Failed { error: ModelError::Truncated { .. }, .. } => {
+                    return Err(Error::Truncated { run_id, step });
+                }
+                Attempt::Failed { error, shown } => {
+                    let asked = match &error {
+                        ModelError::Transient { retry_after, .. } => Some(*retry_after),
+                        _ => None,
+                    };
+                    // Once somebody was shown a part of a reply, another reply would contradict it.
+                    let wait = asked.filter(|_| !shown).and_then(|asked| waits.next(asked));
+                    let Some(wait) = wait else {
+                        return Err(Error::Model { run_id, step, attempts: attempt, source: error });
+                    };
+                    self.events.emit(|| RunEvent::ModelRetried { step, attempt, wait });
+                    if !wait.is_zero() && unless_cancelled(&self.cancel, tokio::time::sleep(wait)).await.is_none() {
+                        return Err(self.cancelled());
+                    }
+                }
+            }
+        }
+    }
+
+    async fn attempt(&mut self, shaped: &Shaped, attempt: u32) -> Attempt {
+        let (events, step) = (&self.events, self.step);
+        let history = &self.draft.history;
+        let request = PreparedRequest {
+            system: history.sent_system(),
+            messages: shaped.messages.as_deref().unwrap_or(history.sent().messages()),
+            tools: self.draft.roster.roster().specs(),
+            answer_schema: self.answer.as_ref().map(|answer| &*answer.schema),
+        };
+        events.emit(|| {
+            let tools = request.tools.iter().map(|tool| tool.name().to_owned()).collect();
+            RunEvent::ModelRequested { step, attempt, tools }
+        });
+        let mut show = |text: &str| events.show(step, text);
+        let mut chunks =
+            if events.has_listener() && !self.hold_output { ChunkSink::to(&mut show) } else { ChunkSink::ignored() };
+        let reply = catching_panics(self.agent.model.respond(&request, &mut chunks));
+        let outcome = unless_cancelled(&self.cancel, reply).await;
+        let shown = chunks.has_shown();
+        self.shown |= shown;
+        match outcome {
+            None => Attempt::Cancelled,
+            Some(Err(message)) => Attempt::Panicked(message),
+            Some(Ok(Ok(reply))) => Attempt::Replied(reply),
+            Some(Ok(Err(error))) => Attempt::Failed { error, shown },
+        }
+    }
+
+    /// Counts what a reply cost, and refuses one that was cut off (contract F5).
+    fn whole(&mut self, reply: ModelReply, estimate: u64) -> Result<ModelReply, Error> {
+        let mut usage = reply.usage;
+        if usage.total() == 0 {
+            // The provider does not say: what is known is the request.
+            usage.input_tokens = estimate;
+        }
+        self.spent.input_tokens = self.spent.input_tokens.saturating_add(usage.input_tokens);
+        self.spent.output_tokens = self.spent.output_tokens.saturating_add(usage.output_tokens);
+        if matches!(reply.finish_reason, FinishReason::Length | FinishReason::ContentFilter) {
+            return Err(Error::Truncated { run_id: self.id().clone(), step: self.step });
+        }
+        let step = self.step;
+        self.events.emit(|| RunEvent::ModelReplied {
+            step,
+            usage: reply.usage,
+            finish_reason: reply.finish_reason.clone(),
+            calls: reply.tool_calls().len(),
+        });
+        Ok(reply)
+    }
+
+    /// Says that what was shown at this step is no answer (contract F4).
+    pub(super) fn retract(&mut self) {
+        if std::mem::take(&mut self.shown) {
+            let step = self.step;
+            self.events.emit(|| RunEvent::Retracted { step });
+        }
+    }
+}

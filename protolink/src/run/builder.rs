@@ -1,0 +1,156 @@
+//! A run before it starts.
+
+use std::fmt;
+use std::future::IntoFuture;
+use std::sync::Arc;
+
+use serde::Serialize;
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio_util::sync::CancellationToken;
+
+use super::close::HistoryPlace;
+use super::handle::RunHandle;
+use super::start::{Start, run_prompt};
+use super::stream::RunStream;
+use crate::error::Error;
+use crate::event::RunEvent;
+use crate::hook::BoxFuture;
+use crate::ids::RunId;
+use crate::message::Content;
+use crate::outcome::Outcome;
+use crate::rules::Budget;
+use crate::run_context::RunContext;
+use crate::settings::{AgentInner, AnswerSpec};
+use crate::value::{ValueError, to_value};
+
+/// One run, to be configured and then awaited, streamed or started.
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::testing::{Reply, ScriptedModel};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let agent = Agent::builder("a").model(ScriptedModel::new([Reply::text("done")])).build()?;
+/// let outcome = agent.run("go").run_id("nightly-17").budget(Budget::new().max_steps(4)).context("user", 42).await?;
+/// assert_eq!(outcome.answer().map(|answer| answer.text()), Some("done"));
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "a run does nothing until it is awaited, streamed or started"]
+pub struct RunBuilder<'c> {
+    agent: Arc<AgentInner>,
+    prompt: Content,
+    start: Start,
+    /// What is wrong with what it was given; said when it starts.
+    unkept: Option<ValueError>,
+    place: Option<&'c mut HistoryPlace>,
+}
+
+impl<'c> RunBuilder<'c> {
+    pub(crate) fn new(agent: Arc<AgentInner>, prompt: Content, place: Option<&'c mut HistoryPlace>) -> Self {
+        let context = RunContext::new(RunId::new(), agent.settings.name.clone());
+        Self { agent, prompt, start: Start::new(context), unkept: None, place }
+    }
+
+    /// Names the run; a random name is made where none is given. A durable run's name is unique in its store.
+    pub fn run_id(mut self, run_id: impl Into<RunId>) -> Self {
+        self.start.context.run_id = run_id.into();
+        self
+    }
+
+    /// The limits of this run, in place of the agent's.
+    pub fn budget(mut self, budget: Budget) -> Self {
+        self.start.budget = Some(budget);
+        self
+    }
+
+    /// Gives hooks, tools and the policy a value to read under `key`.
+    pub fn context(mut self, key: impl Into<String>, value: impl Serialize) -> Self {
+        match to_value(&value) {
+            Ok(value) => drop(self.start.context.metadata.insert(key.into(), value)),
+            Err(error) => self.unkept = self.unkept.or(Some(error)),
+        }
+        self
+    }
+
+    /// Labels the run, for finding it again in a store.
+    pub fn label(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
+        self.start.context.labels.insert(key.into(), value.into());
+        self
+    }
+
+    /// Lets this token cancel the run (contract S7).
+    pub fn cancel(mut self, token: CancellationToken) -> Self {
+        self.start.cancel = token;
+        self
+    }
+
+    /// Holds text back until the check has passed, so that a refused answer shows no character of itself.
+    pub fn hold_output(mut self, hold: bool) -> Self {
+        self.start.hold_output = hold;
+        self
+    }
+
+    pub(crate) fn session(mut self, session: Option<String>) -> Self {
+        self.start.context.session = session;
+        self
+    }
+
+    pub(crate) fn answer(mut self, answer: AnswerSpec) -> Self {
+        self.start.answer = Some(answer);
+        self
+    }
+
+    fn listened_to_by(mut self, listener: UnboundedSender<RunEvent>) -> Self {
+        self.start.listener = Some(listener);
+        self
+    }
+
+    fn go(self) -> BoxFuture<'c, Result<Outcome, Error>> {
+        let Self { agent, prompt, start, unkept, place } = self;
+        Box::pin(async move {
+            if let Some(source) = unkept {
+                return Err(Error::Value { run_id: start.context.run_id, source });
+            }
+            run_prompt(agent, start, prompt, place).await
+        })
+    }
+
+    /// Runs while the stream is read, and shows what happens. The last item is `Completed`, `Interrupted` or an error;
+    /// dropping the stream before drops the run.
+    pub fn stream(self) -> RunStream<'c> {
+        let (sender, events) = unbounded_channel();
+        RunStream::new(events, self.listened_to_by(sender).go())
+    }
+}
+
+impl RunBuilder<'static> {
+    /// Starts the run in a task of its own: it goes on whether or not its events are read.
+    ///
+    /// # Panics
+    /// Never by itself; like `tokio::spawn` it needs to be called inside a runtime, and says so otherwise.
+    pub fn start(mut self) -> RunHandle {
+        let cancel = self.start.cancel.child_token();
+        self.start.cancel = cancel.clone();
+        let run_id = self.start.context.run_id.clone();
+        let (sender, events) = unbounded_channel();
+        let task = tokio::spawn(self.listened_to_by(sender).go());
+        RunHandle::new(run_id, cancel, events, task)
+    }
+}
+
+impl<'c> IntoFuture for RunBuilder<'c> {
+    type Output = Result<Outcome, Error>;
+    type IntoFuture = BoxFuture<'c, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        self.go()
+    }
+}
+
+impl fmt::Debug for RunBuilder<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunBuilder").field("run_id", &self.start.context.run_id).finish_non_exhaustive()
+    }
+}

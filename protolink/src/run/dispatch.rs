@@ -1,0 +1,231 @@
+//! Running the calls of a turn: side by side, each with its receipt committed when it ends (contract D1, T6, P6).
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::state::{Phase, Run};
+use super::waiting::{SideBySide, catching_panics, unless_cancelled};
+use crate::durable::journal::{CallRecord, CallState, Record};
+use crate::error::Error;
+use crate::event::RunEvent;
+use crate::hook::BoxError;
+use crate::message::Message;
+use crate::receipt::{Receipt, ReceiptOutcome};
+use crate::rules::context::read_artifact;
+use crate::settings::AgentInner;
+use crate::tool::{BoundTool, OnError, ToolCode, ToolContext, ToolFailure, ToolInput};
+
+/// How one call ended.
+struct Ended {
+    index: usize,
+    result: Result<Value, CallFailure>,
+    duration: Duration,
+}
+
+enum CallFailure {
+    Tool(ToolFailure),
+    /// Nobody knows what became of it.
+    TimedOut(Duration),
+}
+
+/// A tool did not end in its time; found as the `source` of [`Error::Tool`](crate::Error::Tool).
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the tool did not return within {after:?}; whether its effect happened is not known")]
+pub struct ToolTimedOut {
+    /// The deadline.
+    pub after: Duration,
+}
+
+/// A tool panicked; found as the `source` of [`Error::Tool`](crate::Error::Tool).
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the tool panicked: {message}")]
+pub struct ToolPanicked {
+    /// What it panicked with, where that is text.
+    pub message: String,
+}
+
+impl Run {
+    /// Runs every intended call of the turn. After a failure no further call starts; those that run are awaited, and
+    /// their receipts committed.
+    pub(super) async fn dispatch(&mut self) -> Result<(), Error> {
+        let Phase::Calls(turn) = &self.phase else { return Ok(()) };
+        let waiting: Vec<(usize, CallRecord)> = turn
+            .calls
+            .iter()
+            .enumerate()
+            .filter(|(_, call)| call.state == CallState::Intended)
+            .map(|(index, call)| (index, call.clone()))
+            .collect();
+        if waiting.is_empty() {
+            return Ok(());
+        }
+        let agent = Arc::clone(&self.agent);
+        let mut waiting = waiting.into_iter();
+        let mut running = SideBySide::new();
+        let mut failure = None;
+        loop {
+            while failure.is_none() && running.len() < agent.settings.max_parallel_tools {
+                let Some((index, call)) = waiting.next() else { break };
+                match self.start_call(&agent, index, call) {
+                    Ok(future) => running.push(future),
+                    Err(error) => failure = Some(error),
+                }
+            }
+            let cancel = self.cancel.clone();
+            match unless_cancelled(&cancel, running.next()).await {
+                None => return Err(self.cancelled()),
+                Some(None) => break,
+                Some(Some(ended)) => {
+                    if let Err(error) = self.call_ended(&agent, ended).await {
+                        failure = failure.or(Some(error));
+                    }
+                }
+            }
+        }
+        failure.map_or_else(|| self.check_corrections(), Err)
+    }
+
+    /// Hands a call to its tool.
+    fn start_call<'a>(
+        &mut self,
+        agent: &'a AgentInner,
+        index: usize,
+        record: CallRecord,
+    ) -> Result<impl Future<Output = Ended> + Send + use<'a>, Error> {
+        let CallRecord { action_id, call, .. } = record;
+        let Some(tool) = agent.tool(&call.name) else {
+            return Err(Error::UnknownTool { agent: agent.settings.name.clone(), tool: call.name });
+        };
+        if let Phase::Calls(turn) = &mut self.phase
+            && let Some(started) = turn.started.get_mut(index)
+        {
+            *started = true;
+        }
+        let step = self.step;
+        self.events.emit(|| {
+            let (call_id, tool, action_id) = (call.id.clone(), call.name.clone(), action_id.clone());
+            RunEvent::ToolStarted { step, call_id, tool, action_id }
+        });
+        let context = ToolContext {
+            action_id,
+            call_id: call.id,
+            step,
+            run: Arc::clone(&self.context),
+            cancellation: self.cancel.clone(),
+        };
+        let page = agent.settings.context_policy.as_ref().map_or(0, |policy| policy.page_chars());
+        let messages = if tool.is_built_in() { self.draft.history.kept().messages().to_vec() } else { Vec::new() };
+        let timeout = agent.settings.tool_timeout;
+        Ok(async move {
+            let started = Instant::now();
+            let result = run_tool(tool, call.arguments, context, timeout, &messages, page).await;
+            Ended { index, result, duration: started.elapsed() }
+        })
+    }
+
+    /// Commits the receipt of a call that ended, and says what it does to the run.
+    async fn call_ended(&mut self, agent: &AgentInner, ended: Ended) -> Result<(), Error> {
+        let Ended { index, result, duration } = ended;
+        let record = match &self.phase {
+            Phase::Calls(turn) => turn.calls.get(index).cloned(),
+            _ => None,
+        };
+        let Some(CallRecord { action_id, call, .. }) = record else { return Ok(()) };
+        let report = agent.tool(&call.name).is_some_and(|tool| tool.on_error == OnError::Report);
+        let (run_id, step) = (self.id().clone(), self.step);
+        let failed = |source: BoxError| Error::Tool {
+            run_id: run_id.clone(),
+            tool: call.name.clone(),
+            call_id: call.id.clone(),
+            step,
+            source,
+        };
+        let mut error = None;
+        let outcome = match result {
+            Ok(value) => ReceiptOutcome::Returned(value.into()),
+            Err(CallFailure::Tool(ToolFailure::BadArguments(reason) | ToolFailure::Rejected(reason))) => {
+                ReceiptOutcome::Rejected(reason)
+            }
+            Err(CallFailure::Tool(ToolFailure::Failed(source))) => {
+                let text = source.to_string();
+                error = (!report).then(|| failed(source));
+                ReceiptOutcome::Failed(text)
+            }
+            Err(CallFailure::Tool(ToolFailure::Unkept(source))) => {
+                let text = source.to_string();
+                let (run_id, tool, action_id) = (run_id.clone(), call.name.clone(), action_id.clone());
+                error = Some(Error::ToolValue { run_id, tool, action_id, step, source });
+                ReceiptOutcome::Unkept(text)
+            }
+            Err(CallFailure::TimedOut(after)) => {
+                let source = ToolTimedOut { after };
+                if !report {
+                    // No receipt: nobody knows what became of it, and nothing may say otherwise.
+                    return Err(failed(Box::new(source)));
+                }
+                ReceiptOutcome::Failed(source.to_string())
+            }
+        };
+        if let ReceiptOutcome::Rejected(reason) = &outcome {
+            self.refused(&call, &crate::message::ToolOutcome::Rejected(reason.clone()));
+        }
+        let receipt = Receipt {
+            action_id,
+            call_id: call.id.clone(),
+            tool: call.name.clone(),
+            arguments: call.arguments,
+            step,
+            outcome,
+        };
+        let succeeded = receipt.result().is_some();
+        let committed = self.commit_receipt(index, receipt).await;
+        self.events.emit(|| {
+            let (call_id, tool) = (call.id.clone(), call.name.clone());
+            RunEvent::ToolFinished { step, call_id, tool, succeeded, duration }
+        });
+        committed?;
+        error.map_or(Ok(()), Err)
+    }
+
+    async fn commit_receipt(&mut self, index: usize, receipt: Receipt) -> Result<(), Error> {
+        let receipt = Arc::new(receipt);
+        let for_journal = Arc::clone(&receipt);
+        if self.journal.is_some() {
+            let spent = self.spent_now().clone();
+            let record = Record::Receipted { receipt: (*for_journal).clone(), spent };
+            if let Some(journal) = &mut self.journal {
+                journal.append(&record).await?;
+            }
+        }
+        if let Phase::Calls(turn) = &mut self.phase
+            && let Some(call) = turn.calls.get_mut(index)
+        {
+            call.state = CallState::Done(Arc::clone(&receipt));
+        }
+        self.receipts.push(receipt);
+        Ok(())
+    }
+}
+
+async fn run_tool(
+    tool: &BoundTool,
+    arguments: Value,
+    context: ToolContext,
+    timeout: Option<Duration>,
+    messages: &[Arc<Message>],
+    page: usize,
+) -> Result<Value, CallFailure> {
+    let tool = match &tool.code {
+        ToolCode::BuiltIn => return read_artifact(messages, &arguments, page).map_err(CallFailure::Tool),
+        ToolCode::Application(tool) => tool,
+    };
+    let result = catching_panics(async { tool.call(ToolInput { arguments, context }).await });
+    let result = match timeout {
+        None => result.await,
+        Some(after) => tokio::time::timeout(after, result).await.map_err(|_| CallFailure::TimedOut(after))?,
+    };
+    let result = result.unwrap_or_else(|message| Err(ToolFailure::Failed(Box::new(ToolPanicked { message }))));
+    result.map_err(CallFailure::Tool)
+}

@@ -1,0 +1,87 @@
+//! A run in a task of its own.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use futures_core::Stream;
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::error::Error;
+use crate::event::RunEvent;
+use crate::hook::panic_message;
+use crate::ids::RunId;
+use crate::outcome::Outcome;
+
+/// A started run. Dropping the handle lets the run go on.
+#[derive(Debug)]
+pub struct RunHandle {
+    run_id: RunId,
+    cancel: CancellationToken,
+    events: UnboundedReceiver<RunEvent>,
+    task: JoinHandle<Result<Outcome, Error>>,
+}
+
+impl RunHandle {
+    pub(super) fn new(
+        run_id: RunId,
+        cancel: CancellationToken,
+        events: UnboundedReceiver<RunEvent>,
+        task: JoinHandle<Result<Outcome, Error>>,
+    ) -> Self {
+        Self { run_id, cancel, events, task }
+    }
+
+    /// The run.
+    #[must_use]
+    pub fn run_id(&self) -> &RunId {
+        &self.run_id
+    }
+
+    /// What happens in the run, from its beginning. Reading it is up to you: the run goes on either way.
+    pub fn events(&mut self) -> RunEvents<'_> {
+        RunEvents { events: &mut self.events }
+    }
+
+    /// Cancels the run, and has that recorded (contract S7). [`result`](Self::result) tells when it is done.
+    pub fn cancel(&self) {
+        self.cancel.cancel();
+    }
+
+    /// Waits for the end of the run.
+    ///
+    /// # Errors
+    /// What the run failed with.
+    pub async fn result(self) -> Result<Outcome, Error> {
+        match self.task.await {
+            Ok(result) => result,
+            Err(error) if error.is_panic() => {
+                let message = panic_message(error.into_panic().as_ref());
+                Err(Error::RunPanicked { run_id: self.run_id, message })
+            }
+            Err(_) => Err(Error::Cancelled { run_id: self.run_id, step: 0 }),
+        }
+    }
+}
+
+/// The events of a started run.
+#[derive(Debug)]
+pub struct RunEvents<'h> {
+    events: &'h mut UnboundedReceiver<RunEvent>,
+}
+
+impl RunEvents<'_> {
+    /// The next thing that happens; `None` when the run has ended.
+    pub async fn next(&mut self) -> Option<RunEvent> {
+        self.events.recv().await
+    }
+}
+
+impl Stream for RunEvents<'_> {
+    type Item = RunEvent;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<RunEvent>> {
+        self.events.poll_recv(context)
+    }
+}

@@ -1,0 +1,197 @@
+//! Running hooks: each on a draft that counts when it returns `Ok` (contract S5).
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::state::Run;
+use super::waiting::unless_cancelled;
+use crate::change::Change;
+use crate::durable::journal::HookRecord;
+use crate::error::Error;
+use crate::event::{HookEffect, RunEvent};
+use crate::hook::{
+    BoxError, FinalResponse, HookIdentity, ModelRequest, ObservationDraft, ResponseDraft, Stage, ToolObservation,
+};
+use crate::receipt::Receipt;
+use crate::value::{SharedValue, ValueError};
+
+impl Run {
+    /// Runs the `before_model` hooks of this step, in order, once each (contract S2, M6).
+    pub(super) async fn run_before_model(&mut self) -> Result<(), Error> {
+        let agent = Arc::clone(&self.agent);
+        for hook in &agent.settings.hooks.before_model {
+            let started = self.stopwatch();
+            let first = if agent.settings.strict {
+                self.prepare_with(hook).await?;
+                let first = self.draft.changes();
+                self.draft.roll_back();
+                Some(first)
+            } else {
+                None
+            };
+            self.prepare_with(hook).await?;
+            if let Some(first) = first {
+                self.same_twice(&hook.identity, &first, &self.draft.changes())?;
+            }
+            let changes = self.draft.accept();
+            self.hook_ran(&hook.identity, &changes, None, started);
+            self.gain(changes);
+        }
+        Ok(())
+    }
+
+    async fn prepare_with(&mut self, hook: &crate::hook::BoundHook<crate::hook::BeforeModel>) -> Result<(), Error> {
+        let mut request = ModelRequest::new(&mut self.draft, &self.context, hook.name(), self.step);
+        let result = unless_cancelled(&self.cancel, hook.run(&mut request)).await;
+        if !matches!(result, Some(Ok(()))) {
+            self.draft.roll_back();
+        }
+        self.hook_result(&hook.identity, result)
+    }
+
+    /// Runs the `after_tool` hooks on the result that a receipt keeps, and gives what the model is to see.
+    pub(super) async fn run_after_tool(
+        &mut self,
+        receipt: &Receipt,
+        result: &SharedValue,
+    ) -> Result<SharedValue, Error> {
+        let agent = Arc::clone(&self.agent);
+        let mut draft = ObservationDraft::new(result.clone());
+        for hook in agent.settings.hooks.after_tool.iter().filter(|hook| hook.identity.is_for(&receipt.tool)) {
+            let started = self.stopwatch();
+            let before = draft.current().clone();
+            let mut first = None;
+            loop {
+                let (tool, call_id) = (&receipt.tool, &receipt.call_id);
+                let mut observation = ToolObservation::new(&mut draft, tool, call_id, &self.context, receipt.step);
+                let outcome = unless_cancelled(&self.cancel, hook.run(&mut observation)).await;
+                self.hook_result(&hook.identity, outcome)?;
+                if !agent.settings.strict || first.is_some() {
+                    break;
+                }
+                first = Some(draft.proposed().cloned());
+                draft.roll_back();
+            }
+            if let Some(first) = first
+                && first.as_ref() != draft.proposed()
+            {
+                return Err(self.not_repeatable(&hook.identity, &first, &draft.proposed()));
+            }
+            let change = draft.accept(&receipt.call_id).map_err(|error| self.unkept_by(&hook.identity, error))?;
+            let changes: Vec<Change> = change.into_iter().collect();
+            self.hook_ran(&hook.identity, &changes, Some((&before, draft.current())), started);
+        }
+        Ok(draft.into_current())
+    }
+
+    /// Runs the `before_complete` hooks on an answer; gives feedback where one of them wants another answer.
+    pub(super) async fn run_before_complete(
+        &mut self,
+        draft: &mut ResponseDraft,
+    ) -> Result<Option<(String, String)>, Error> {
+        let agent = Arc::clone(&self.agent);
+        for hook in &agent.settings.hooks.before_complete {
+            let started = self.stopwatch();
+            let before = draft.content().clone();
+            let mut first = None;
+            loop {
+                let mut response = FinalResponse::new(draft, &self.receipts, &self.context, self.step);
+                let outcome = unless_cancelled(&self.cancel, hook.run(&mut response)).await;
+                if !matches!(outcome, Some(Ok(()))) {
+                    draft.roll_back();
+                }
+                self.hook_result(&hook.identity, outcome)?;
+                if !agent.settings.strict || first.is_some() {
+                    break;
+                }
+                first = Some(draft.proposed());
+                draft.roll_back();
+            }
+            if let Some(first) = first
+                && first != draft.proposed()
+            {
+                return Err(self.not_repeatable(&hook.identity, &first, &draft.proposed()));
+            }
+            let accepted = draft.accept();
+            self.hook_ran(&hook.identity, &accepted.changes, Some((&before, draft.content())), started);
+            if let Some(feedback) = accepted.revision {
+                return Ok(Some((hook.name().to_owned(), feedback)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn stopwatch(&self) -> Option<Instant> {
+        (self.events.are_watched() || self.journal.is_some()).then(Instant::now)
+    }
+
+    /// Says what a hook did: to those who watch, and to the journal.
+    fn hook_ran(
+        &mut self,
+        hook: &HookIdentity,
+        changes: &[Change],
+        content: Option<(&SharedValue, &SharedValue)>,
+        started: Option<Instant>,
+    ) {
+        let Some(started) = started else { return };
+        let (stage, step, duration) = (hook.stage, self.step, started.elapsed());
+        let effect = HookEffect::of(changes, content);
+        if self.journal.is_some() {
+            let (hook, changes) = (hook.name.clone(), changes.len());
+            self.hook_log.push(HookRecord { stage, hook, step, changes, effect: effect.clone() });
+        }
+        self.events.emit(|| RunEvent::HookRan {
+            stage,
+            hook: hook.name.clone(),
+            step,
+            changes: self.events.captured_changes(changes),
+            effect,
+            duration,
+        });
+    }
+
+    fn hook_result(&self, hook: &HookIdentity, result: Option<Result<(), BoxError>>) -> Result<(), Error> {
+        match result {
+            None => Err(self.cancelled()),
+            Some(Ok(())) => Ok(()),
+            Some(Err(source)) => Err(match source.downcast::<ValueError>() {
+                Ok(error) => self.unkept_by(hook, *error),
+                Err(source) => Error::Hook {
+                    run_id: self.id().clone(),
+                    stage: hook.stage,
+                    hook: hook.name.clone(),
+                    step: self.step,
+                    source,
+                },
+            }),
+        }
+    }
+
+    fn unkept_by(&self, hook: &HookIdentity, source: ValueError) -> Error {
+        let (run_id, step) = (self.id().clone(), self.step);
+        Error::HookValue { run_id, stage: hook.stage, hook: hook.name.clone(), step, source }
+    }
+
+    fn same_twice(&self, hook: &HookIdentity, first: &[Change], second: &[Change]) -> Result<(), Error> {
+        if first == second { Ok(()) } else { Err(self.not_repeatable(hook, &first, &second)) }
+    }
+
+    fn not_repeatable(
+        &self,
+        hook: &HookIdentity,
+        first: &impl std::fmt::Debug,
+        second: &impl std::fmt::Debug,
+    ) -> Error {
+        let (run_id, step) = (self.id().clone(), self.step);
+        let (first, second) = (format!("{first:?}"), format!("{second:?}"));
+        Error::NotRepeatable { run_id, stage: hook.stage, hook: hook.name.clone(), step, first, second }
+    }
+}
+
+/// Whether a hook of this stage runs for this tool.
+impl HookIdentity {
+    fn is_for(&self, tool: &str) -> bool {
+        debug_assert_eq!(self.stage, Stage::AfterTool);
+        self.tool.as_deref().is_none_or(|only| only == tool)
+    }
+}

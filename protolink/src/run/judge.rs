@@ -1,0 +1,339 @@
+//! What becomes of a reply: decided for every call, then committed, before anything is done (contract M9, T6, P1).
+
+use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use serde_json::{Map, Value};
+
+use super::state::{PendingAnswer, PendingTurn, Phase, Run};
+use super::waiting::unless_cancelled;
+use crate::digest::Digest;
+use crate::durable::journal::{CallRecord, CallState, Decided, Record, Replied};
+use crate::error::Error;
+use crate::event::RunEvent;
+use crate::hook::panic_message;
+use crate::ids::{ActionId, RunId};
+use crate::message::{ToolCall, ToolOutcome};
+use crate::model::{ModelReply, ReplyContent};
+use crate::outcome::{Interruption, InterruptionRequest};
+use crate::rules::{Approval, ApprovalRequest, Decision, PolicyRequest};
+use crate::tool::{ASK_USER, BoundTool, question};
+use crate::value::check_depth;
+
+impl Run {
+    /// Decides about a reply and commits it.
+    pub(super) async fn judge(&mut self, reply: ModelReply) -> Result<(), Error> {
+        let ReplyContent::Calls { text, calls } = &reply.content else {
+            return self.judge_answer(reply).await;
+        };
+        if calls.is_empty() {
+            return self.judge_answer(reply).await;
+        }
+        self.retract();
+        let mut records = self.judge_calls(calls.clone());
+        let over = self.allow_by_budget(&mut records).err();
+        let turn = PendingTurn::new(text.clone(), reply.provider.clone(), records);
+        let interruption = self.interruption_of(&turn);
+        self.pending.clone_from(&interruption);
+        self.commit_reply(reply, &turn.calls, interruption).await?;
+        self.phase = Phase::Calls(turn);
+        match over {
+            Some(error) => Err(error),
+            None => self.check_corrections(),
+        }
+    }
+
+    async fn judge_answer(&mut self, reply: ModelReply) -> Result<(), Error> {
+        let answer = reply.clone().into_answer();
+        self.commit_reply(reply, &[], None).await?;
+        self.phase = Phase::Answer(PendingAnswer { text: answer.0, provider: answer.1 });
+        Ok(())
+    }
+
+    async fn commit_reply(
+        &mut self,
+        reply: ModelReply,
+        calls: &[CallRecord],
+        interruption: Option<Interruption>,
+    ) -> Result<(), Error> {
+        self.commit(|run| {
+            let mut delta = run.delta.clone();
+            delta.extend_from_slice(&run.step_delta);
+            Record::Replied(Box::new(Replied {
+                step: run.step,
+                delta,
+                hooks: run.hook_log.clone(),
+                roster: run.draft.roster.roster().specs().iter().map(|spec| spec.name().to_owned()).collect(),
+                reply,
+                calls: calls.to_vec(),
+                interruption,
+                spent: run.spent_now().clone(),
+                corrections: run.corrections,
+                revisions: run.revisions.clone(),
+                revisions_made: run.revisions_made,
+            }))
+        })
+        .await
+    }
+
+    /// Decides about each call, in order.
+    fn judge_calls(&mut self, calls: Vec<ToolCall>) -> Vec<CallRecord> {
+        let mut ids = HashSet::new();
+        let mut records = Vec::with_capacity(calls.len());
+        for (index, mut call) in calls.into_iter().enumerate() {
+            let repeated = !call.id.is_empty() && ids.contains(&call.id);
+            if call.id.is_empty() || repeated {
+                // Each call is answered under an id of its own, or the provider could not tell the answers apart.
+                call.id = (index..)
+                    .map(|n| format!("call_{}_{n}", self.step))
+                    .find(|id| !ids.contains(id))
+                    .unwrap_or_default();
+            }
+            ids.insert(call.id.clone());
+            let state = if repeated {
+                CallState::Refused(ToolOutcome::Rejected("its id was given to another call of this turn".to_owned()))
+            } else {
+                self.judge_call(&mut call)
+            };
+            if let CallState::Refused(outcome) = &state {
+                self.refused(&call, outcome);
+            }
+            let action_id = ActionId::of(self.id(), self.step, index);
+            records.push(CallRecord { action_id, call, state });
+        }
+        records
+    }
+
+    /// Decides about one call: is the tool there, do the arguments fit, does the policy allow it.
+    fn judge_call(&self, call: &mut ToolCall) -> CallState {
+        let rejected = |reason: String| CallState::Refused(ToolOutcome::Rejected(reason));
+        let tool = self.agent.tool(&call.name).filter(|_| self.draft.roster.roster().contains(&call.name));
+        let Some(tool) = tool else { return rejected(self.what_is_available()) };
+        if let Err(reason) = fit_arguments(tool, &mut call.arguments) {
+            return rejected(reason);
+        }
+        self.ask_policy(tool, &call.arguments)
+    }
+
+    pub(super) fn ask_policy(&self, tool: &BoundTool, arguments: &Value) -> CallState {
+        let request = PolicyRequest { tool: &tool.spec, arguments, context: &self.context, step: self.step };
+        let decision = catch_unwind(AssertUnwindSafe(|| self.agent.settings.policy.decide(&request)));
+        match decision {
+            Ok(Decision::Allow) if tool.is_built_in() && tool.spec.name() == ASK_USER => CallState::AwaitsAnswer,
+            Ok(Decision::Allow) => CallState::Allowed,
+            Ok(Decision::RequireApproval) => CallState::AwaitsApproval,
+            Ok(Decision::Deny { reason }) => CallState::Refused(ToolOutcome::Denied(reason)),
+            Err(panic) => {
+                // An authority that cannot decide has not allowed it.
+                let message = panic_message(panic.as_ref());
+                tracing::error!(run_id = %self.id(), tool = tool.spec.name(), error = %message, "the policy panicked; the call is denied");
+                CallState::Refused(ToolOutcome::Denied("the policy could not decide".to_owned()))
+            }
+        }
+    }
+
+    /// What the model is told when it names a tool that the step does not have. A removed tool is not told from one
+    /// that never was, and the name is not repeated (contract M9).
+    fn what_is_available(&self) -> String {
+        let names: Vec<&str> = self.draft.roster.roster().specs().iter().map(|spec| spec.name()).collect();
+        if names.is_empty() {
+            "there is no such tool; no tools are available".to_owned()
+        } else {
+            format!("there is no such tool; these are available: {}", names.join(", "))
+        }
+    }
+
+    /// Counts a refusal, and says it to those who watch.
+    pub(super) fn refused(&mut self, call: &ToolCall, outcome: &ToolOutcome) {
+        self.corrections += 1;
+        let step = self.step;
+        self.events.emit(|| RunEvent::CallRefused {
+            step,
+            call_id: call.id.clone(),
+            reason: match outcome {
+                ToolOutcome::Rejected(reason) | ToolOutcome::Denied(reason) => reason.clone(),
+                other => other.to_model_text(),
+            },
+        });
+    }
+
+    pub(super) fn check_corrections(&self) -> Result<(), Error> {
+        let limit = self.agent.settings.max_tool_corrections;
+        if self.corrections <= limit {
+            return Ok(());
+        }
+        Err(Error::ToolCorrections { run_id: self.id().clone(), step: self.step, limit })
+    }
+
+    /// Turns allowed calls into intents, where nobody is waited for and the budget holds them all.
+    pub(super) fn allow_by_budget(&mut self, calls: &mut [CallRecord]) -> Result<bool, Error> {
+        if self.corrections > self.agent.settings.max_tool_corrections || calls.iter().any(|call| call.state.waits()) {
+            return Ok(false);
+        }
+        let allowed = calls.iter().filter(|call| call.state == CallState::Allowed).count();
+        if allowed == 0 {
+            return Ok(false);
+        }
+        let allowed = u32::try_from(allowed).unwrap_or(u32::MAX);
+        self.spent_now();
+        self.budget.check_tool_calls(&self.spent, allowed).map_err(|limit| self.over_budget(limit))?;
+        self.spent.tool_calls = self.spent.tool_calls.saturating_add(allowed);
+        for call in calls.iter_mut().filter(|call| call.state == CallState::Allowed) {
+            call.state = CallState::Intended;
+        }
+        Ok(true)
+    }
+
+    /// What a person is to be asked next, where no live approver can be asked instead.
+    pub(super) fn interruption_of(&self, turn: &PendingTurn) -> Option<Interruption> {
+        let approver = self.agent.settings.approver.is_some();
+        let call = turn.calls.iter().find(|call| call.state.waits())?;
+        if self.journal.is_none() || (approver && call.state == CallState::AwaitsApproval) {
+            return None;
+        }
+        self.interruption_for(call)
+    }
+
+    fn interruption_for(&self, call: &CallRecord) -> Option<Interruption> {
+        let ToolCall { name, arguments, .. } = &call.call;
+        let request = match &call.state {
+            CallState::AwaitsAnswer => InterruptionRequest::Question { question: question(arguments).ok()? },
+            CallState::AwaitsApproval => InterruptionRequest::Approval {
+                tool: name.clone(),
+                arguments: arguments.clone(),
+                capabilities: self.agent.tool(name).map(|tool| tool.spec.capabilities().to_vec()).unwrap_or_default(),
+            },
+            _ => return None,
+        };
+        Some(Interruption {
+            run_id: self.id().clone(),
+            id: RunId::new().to_string(),
+            action_id: call.action_id.clone(),
+            digest: call_digest(name, arguments),
+            request,
+        })
+    }
+
+    /// Gets a decision on every call that waits for one; gives what the run waits for where a person is to be asked.
+    pub(super) async fn decide(&mut self) -> Result<Option<Interruption>, Error> {
+        let agent = std::sync::Arc::clone(&self.agent);
+        loop {
+            let Phase::Calls(turn) = &self.phase else { return Ok(None) };
+            let Some(index) = turn.calls.iter().position(|call| call.state.waits()) else { break };
+            let record = turn.calls[index].clone();
+            if let Some(pending) = self.pending.clone() {
+                return Ok(Some(pending));
+            }
+            let approver = agent.settings.approver.as_ref().filter(|_| record.state == CallState::AwaitsApproval);
+            let Some(approver) = approver else {
+                return self.wait_for_a_person(&record).await.map(Some);
+            };
+            let request = ApprovalRequest {
+                run_id: self.id().clone(),
+                action_id: record.action_id.clone(),
+                tool: record.call.name.clone(),
+                arguments: record.call.arguments.clone(),
+                capabilities: agent.tool(&record.call.name).map(|t| t.spec.capabilities().to_vec()).unwrap_or_default(),
+            };
+            let Some(approval) = unless_cancelled(&self.cancel, approver.approve(&request)).await else {
+                return Err(self.cancelled());
+            };
+            let state = match approval {
+                Approval::Approve => CallState::Allowed,
+                Approval::Reject { reason } => CallState::Refused(ToolOutcome::Denied(reason)),
+                Approval::Undecided => return self.wait_for_a_person(&record).await.map(Some),
+            };
+            self.decided(index, state, None).await?;
+        }
+        self.intend().await.map(|()| None)
+    }
+
+    /// Commits the intents of the calls that were allowed since the reply (contract D1).
+    async fn intend(&mut self) -> Result<(), Error> {
+        self.check_corrections()?;
+        let Phase::Calls(turn) = &mut self.phase else { return Ok(()) };
+        let mut calls = std::mem::take(&mut turn.calls);
+        let intended = self.allow_by_budget(&mut calls);
+        if let Phase::Calls(turn) = &mut self.phase {
+            turn.calls = calls;
+        }
+        if !intended? {
+            return Ok(());
+        }
+        self.commit(|run| {
+            let spent = run.spent_now().clone();
+            let actions = match &run.phase {
+                Phase::Calls(turn) => {
+                    let intended = turn.calls.iter().filter(|call| call.state == CallState::Intended);
+                    intended.map(|call| call.action_id.clone()).collect()
+                }
+                _ => Vec::new(),
+            };
+            Record::Dispatched { actions, spent }
+        })
+        .await
+    }
+
+    async fn wait_for_a_person(&mut self, call: &CallRecord) -> Result<Interruption, Error> {
+        let interruption = if self.journal.is_some() { self.interruption_for(call) } else { None };
+        let Some(interruption) = interruption else {
+            let (run_id, step) = (self.id().clone(), self.step);
+            return Err(Error::ApprovalUnavailable { run_id, tool: call.call.name.clone(), step });
+        };
+        let (action_id, state) = (call.action_id.clone(), call.state.clone());
+        self.commit_decision(action_id, state, Some(interruption.clone())).await?;
+        self.pending = Some(interruption.clone());
+        Ok(interruption)
+    }
+
+    /// Takes a decision on one call down, and commits it.
+    pub(super) async fn decided(
+        &mut self,
+        index: usize,
+        state: CallState,
+        interruption: Option<Interruption>,
+    ) -> Result<(), Error> {
+        let Phase::Calls(turn) = &mut self.phase else { return Ok(()) };
+        let Some(record) = turn.calls.get_mut(index) else { return Ok(()) };
+        record.state = state.clone();
+        let (action_id, call) = (record.action_id.clone(), record.call.clone());
+        if let CallState::Refused(outcome) = &state {
+            self.refused(&call, outcome);
+        }
+        self.pending.clone_from(&interruption);
+        self.commit_decision(action_id, state, interruption).await
+    }
+
+    async fn commit_decision(
+        &mut self,
+        action_id: ActionId,
+        state: CallState,
+        interruption: Option<Interruption>,
+    ) -> Result<(), Error> {
+        self.commit(|run| {
+            let (corrections, spent) = (run.corrections, run.spent_now().clone());
+            Record::Decided(Decided { action_id, state, interruption, corrections, spent })
+        })
+        .await
+    }
+}
+
+/// What an approval is bound to: the tool and its exact arguments (contract D4).
+pub(super) fn call_digest(tool: &str, arguments: &Value) -> Digest {
+    Digest::of_json(&(tool, arguments)).0
+}
+
+/// Checks arguments before anything is asked or done; no arguments count as an empty object.
+pub(super) fn fit_arguments(tool: &BoundTool, arguments: &mut Value) -> Result<(), String> {
+    if arguments.is_null() {
+        *arguments = Value::Object(Map::new());
+    }
+    if !arguments.is_object() {
+        return Err("the arguments must be a JSON object".to_owned());
+    }
+    check_depth(arguments).map_err(|error| error.to_string())?;
+    if tool.is_built_in() && tool.spec.name() == ASK_USER {
+        question(arguments)?;
+    }
+    tool.check.map_or(Ok(()), |check| check(arguments))
+}

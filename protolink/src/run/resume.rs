@@ -1,0 +1,10 @@
+//! Taking a run up again: its journal is folded into the loop's state, its contract compared, and it goes on from
+//! the last commit (contract D2 to D11).
+
+mod builder;
+mod fold;
+mod history;
+
+pub use builder::ResumeBuilder;
+pub(crate) use builder::{cancel_run, interruption, reconcile, store_of};
+pub(crate) use history::conversation;

@@ -1,0 +1,36 @@
+//! What a hook or a tool may know of the run around it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::ids::RunId;
+
+/// A detached copy of facts about a run: plain data, with no way back to anything live (contract M11).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RunContext {
+    /// The run.
+    pub run_id: RunId,
+    /// The agent's name.
+    pub agent: String,
+    /// The conversation that the run belongs to, where it has a name.
+    pub session: Option<String>,
+    /// What the application gave the run by [`RunBuilder::context`](crate::RunBuilder::context).
+    pub metadata: BTreeMap<String, Value>,
+    /// Labels that the application gave the run, for finding it again in a store.
+    pub labels: BTreeMap<String, String>,
+}
+
+impl RunContext {
+    pub(crate) fn new(run_id: RunId, agent: impl Into<String>) -> Self {
+        Self { run_id, agent: agent.into(), session: None, metadata: BTreeMap::new(), labels: BTreeMap::new() }
+    }
+
+    /// The value that the application gave the run under `key`.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        self.metadata.get(key)
+    }
+}

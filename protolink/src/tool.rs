@@ -1,0 +1,23 @@
+//! Tools: what the model can ask for, and how the application's functions become that.
+
+mod ask_user;
+mod definition;
+mod dynamic;
+mod error;
+mod output;
+mod spec;
+
+pub(crate) use ask_user::{ASK_USER, ask_user_tool, question};
+pub(crate) use definition::{BoundTool, ToolCode};
+#[doc(hidden)]
+pub use definition::{CheckFn, ToolFn};
+pub use definition::{OnError, Tool, ToolContext, ToolDefinition, ToolFor, ToolInput};
+pub use dynamic::DynTool;
+#[doc(hidden)]
+pub use error::ToolFailure;
+pub use error::{IntoToolFailure, ToolError};
+pub use output::ToolOutput;
+#[doc(hidden)]
+pub use output::{OutputKind, PlainOutput};
+pub use spec::ToolSpec;
+pub(crate) use spec::is_valid_tool_name;

@@ -1,0 +1,67 @@
+//! What the model and the hooks see of a tool.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The description of a tool: read-only to hooks, and all that a model is told (contract M4).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToolSpec {
+    name: String,
+    description: String,
+    schema: Value,
+    capabilities: Vec<String>,
+    idempotent: bool,
+}
+
+impl ToolSpec {
+    pub(crate) fn new(
+        name: String,
+        description: String,
+        schema: Value,
+        capabilities: Vec<String>,
+        idempotent: bool,
+    ) -> Self {
+        Self { name, description, schema, capabilities, idempotent }
+    }
+
+    pub(crate) fn with_options(mut self, capabilities: Vec<String>, idempotent: bool) -> Self {
+        self.capabilities = capabilities;
+        self.idempotent = idempotent;
+        self
+    }
+
+    /// The name by which the model calls it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What the model is told about it.
+    #[must_use]
+    pub fn description(&self) -> &str {
+        &self.description
+    }
+
+    /// The JSON Schema of its arguments.
+    #[must_use]
+    pub fn schema(&self) -> &Value {
+        &self.schema
+    }
+
+    /// What the policy is asked about before it runs.
+    #[must_use]
+    pub fn capabilities(&self) -> &[String] {
+        &self.capabilities
+    }
+
+    /// Whether running it twice with one action id does what running it once does.
+    #[must_use]
+    pub fn is_idempotent(&self) -> bool {
+        self.idempotent
+    }
+}
+
+/// Whether providers take this as a tool's name: `^[a-zA-Z0-9_-]{1,64}$`.
+pub(crate) fn is_valid_tool_name(name: &str) -> bool {
+    (1..=64).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
+}
