@@ -16,7 +16,7 @@ pub(crate) use observation::ObservationDraft;
 pub use observation::ToolObservation;
 pub(crate) use registration::AnyThunk;
 #[doc(hidden)]
-pub use registration::{AsyncClosure, AsyncFn, AsyncHook, SyncClosure, SyncFn, Thunk};
+pub use registration::{AsyncHook, Thunk};
 pub use registration::{BoxError, BoxFuture, Hook, HookFor, HookMeta, HookOutput, IntoHookError, Registered};
 pub use request::ModelRequest;
 pub(crate) use request::StepDraft;

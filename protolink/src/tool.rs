@@ -9,8 +9,6 @@ mod spec;
 
 pub(crate) use ask_user::{ASK_USER, ask_user_tool, question};
 pub(crate) use definition::{BoundTool, ToolCode};
-#[doc(hidden)]
-pub use definition::{CheckFn, ToolFn};
 pub use definition::{OnError, Tool, ToolContext, ToolDefinition, ToolFor, ToolInput};
 pub use dynamic::DynTool;
 #[doc(hidden)]

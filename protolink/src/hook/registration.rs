@@ -140,16 +140,11 @@ pub(crate) enum AnyThunk<S> {
     BeforeComplete(Thunk<BeforeComplete, S>),
 }
 
-#[doc(hidden)]
-pub type SyncFn<St, S> = for<'a, 'r> fn(&'a mut <St as HookStage>::Subject<'r>, &'a S) -> Result<(), BoxError>;
-#[doc(hidden)]
-pub type AsyncFn<St, S> =
+type SyncFn<St, S> = for<'a, 'r> fn(&'a mut <St as HookStage>::Subject<'r>, &'a S) -> Result<(), BoxError>;
+type AsyncFn<St, S> =
     for<'a, 'r> fn(&'a mut <St as HookStage>::Subject<'r>, &'a S) -> BoxFuture<'a, Result<(), BoxError>>;
-#[doc(hidden)]
-pub type SyncClosure<St> =
-    dyn for<'a, 'r> Fn(&'a mut <St as HookStage>::Subject<'r>) -> Result<(), BoxError> + Send + Sync;
-#[doc(hidden)]
-pub type AsyncClosure<St> =
+type SyncClosure<St> = dyn for<'a, 'r> Fn(&'a mut <St as HookStage>::Subject<'r>) -> Result<(), BoxError> + Send + Sync;
+type AsyncClosure<St> =
     dyn for<'a, 'r> Fn(&'a mut <St as HookStage>::Subject<'r>) -> BoxFuture<'a, Result<(), BoxError>> + Send + Sync;
 
 /// How a hook is called. A sync hook is a plain function pointer and pays for no future (contract S3).

@@ -114,8 +114,7 @@ impl ToolContext {
     }
 }
 
-#[doc(hidden)]
-pub type ToolFn<S> = for<'a> fn(ToolInput, &'a S) -> BoxFuture<'a, Result<Value, ToolFailure>>;
+type ToolFn<S> = for<'a> fn(ToolInput, &'a S) -> BoxFuture<'a, Result<Value, ToolFailure>>;
 
 /// A tool as the builder keeps it.
 pub struct ToolDefinition<S> {
@@ -127,8 +126,7 @@ pub struct ToolDefinition<S> {
 }
 
 /// Says whether arguments fit, without running anything.
-#[doc(hidden)]
-pub type CheckFn = fn(&Value) -> Result<(), String>;
+pub(crate) type CheckFn = fn(&Value) -> Result<(), String>;
 
 impl<S> ToolDefinition<S> {
     #[doc(hidden)]

@@ -6,12 +6,9 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::super::lease::{Holding, lost};
 use super::super::{Clock, Lease, NewRun, Row, RunState, RunSummary, StoreError, Timestamp};
-use super::fault::About;
+use super::fault::{About, fault};
 use super::record::{Record, columns, signed};
 use crate::ids::RunId;
-
-/// How many bits of a row's key are its sequence; the others are the place of its run.
-const SEQUENCE_BITS: u32 = 32;
 
 /// How many runs a pruning transaction deletes at most, so that appends get their turn in between.
 pub(super) const PRUNED_AT_ONCE: u64 = 64;
@@ -32,13 +29,14 @@ pub(super) fn create(
     }
     let ticket = ticket(connection, run_id, 0)?;
     let now = grant.clock.now();
-    let record = Record {
+    let mut record = Record {
         place: signed(ticket),
         summary: RunSummary::new(run.clone(), now),
+        last_key: 0,
         holding: Holding::grant(ticket, grant.owner, now, grant.ttl),
     };
+    insert_row(connection, &mut record, first)?;
     record.insert(connection)?;
-    insert_row(connection, &record, first)?;
     Ok(record.holding.lease(run_id))
 }
 
@@ -97,7 +95,7 @@ pub(super) fn append(
         return Err(StoreError::Conflict { run_id, sequence: row.sequence, expected });
     }
     record.summary.appended(state, now);
-    insert_row(connection, &record, row)?;
+    insert_row(connection, &mut record, row)?;
     record.update(connection)
 }
 
@@ -112,13 +110,16 @@ pub(super) fn delete(connection: &Connection, run_id: &RunId, clock: &dyn Clock)
     let Some(place) = find_place(connection, run_id)? else {
         return Ok(false);
     };
-    match Record::find(connection, run_id) {
-        Ok(Some(record)) => record.holding.refuse_while_live(run_id, clock.now())?,
+    let last_key = match Record::find(connection, run_id) {
+        Ok(Some(record)) => {
+            record.holding.refuse_while_live(run_id, clock.now())?;
+            Some(record.last_key)
+        }
         // Nobody can commit to a run whose line is damaged, and deleting is the way to be rid of it.
-        Ok(None) | Err(StoreError::Damaged { .. }) => {}
+        Ok(None) | Err(StoreError::Damaged { .. }) => None,
         Err(error) => return Err(error),
-    }
-    delete_at(connection, place).about(run_id)?;
+    };
+    delete_at(connection, place, last_key).about(run_id)?;
     Ok(true)
 }
 
@@ -129,20 +130,20 @@ pub(super) fn prune(connection: &Connection, ended_before: Timestamp, clock: &dy
         columns!(),
         " FROM runs WHERE ended_at < ?1 AND (expires_at IS NULL OR expires_at <= ?2) LIMIT ?3"
     );
-    let mut places = Vec::new();
+    let mut ended = Vec::new();
     {
         let mut statement = connection.prepare_cached(SQL).about_store()?;
         let now = clock.now().as_millis();
         let mut lines =
             statement.query(params![ended_before.as_millis(), now, signed(PRUNED_AT_ONCE)]).about_store()?;
         while let Some(line) = lines.next().about_store()? {
-            places.push(Record::read(line, None)?.place);
+            ended.push(Record::read(line, None)?);
         }
     }
-    for place in &places {
-        delete_at(connection, *place).about_store()?;
+    for run in &ended {
+        delete_at(connection, run.place, Some(run.last_key)).about(&run.summary.run_id)?;
     }
-    Ok(places.len() as u64)
+    Ok(ended.len() as u64)
 }
 
 fn find_place(connection: &Connection, run_id: &RunId) -> Result<Option<i64>, StoreError> {
@@ -159,47 +160,48 @@ fn ticket(connection: &Connection, run_id: &RunId, above: u64) -> Result<u64, St
         .prepare_cached(sql)
         .and_then(|mut statement| statement.query_row([signed(above)], |line| line.get(0)))
         .about(run_id)?;
-    // Behind the last ticket the keys of rows would run over.
-    match u64::try_from(ticket) {
-        Ok(ticket) if ticket < 1 << (63 - SEQUENCE_BITS) => Ok(ticket),
-        _ => Err(StoreError::Full { run_id: Some(run_id.clone()) }),
-    }
+    u64::try_from(ticket)
+        .map_err(|_| StoreError::StoreDamaged { reason: "its count of tickets is not what was written".to_owned() })
 }
 
-/// The keys that the rows of the run at `place` can have.
-pub(super) fn keys(place: i64) -> (i64, i64) {
-    let first = place << SEQUENCE_BITS;
-    (first, first | ((1 << SEQUENCE_BITS) - 1))
-}
-
-/// The sequence in a row's key.
-pub(super) fn sequence(place: i64, key: i64) -> u64 {
-    u64::try_from(key - keys(place).0).unwrap_or(0)
-}
-
-fn insert_row(connection: &Connection, record: &Record, row: &Row) -> Result<(), StoreError> {
+/// Writes `row` and has the record lead to it.
+fn insert_row(connection: &Connection, record: &mut Record, row: &Row) -> Result<(), StoreError> {
     let run_id = &record.summary.run_id;
-    let (first, last) = keys(record.place);
-    let key = first.saturating_add(signed(row.sequence));
-    if key > last {
-        return Err(StoreError::Full { run_id: Some(run_id.clone()) });
-    }
-    let sql = "INSERT INTO rows (key, version, checksum, payload) VALUES (?1, ?2, ?3, ?4)";
+    let sql = "INSERT INTO rows (place, sequence, previous, version, checksum, payload) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     connection
         .prepare_cached(sql)
-        .and_then(|mut statement| statement.execute(params![key, row.version, row.checksum, row.payload]))
+        .and_then(|mut statement| {
+            statement.execute(params![
+                record.place,
+                signed(row.sequence),
+                record.last_key,
+                row.version,
+                row.checksum,
+                row.payload
+            ])
+        })
         .map_err(|error| match error.sqlite_error_code() {
             Some(rusqlite::ErrorCode::TooBig) => {
                 StoreError::TooLarge { run_id: run_id.clone(), sequence: row.sequence, bytes: row.payload.len() }
             }
-            _ => super::fault::fault(Some(run_id), &error),
+            _ => fault(Some(run_id), &error),
         })?;
+    record.last_key = connection.last_insert_rowid();
     Ok(())
 }
 
-fn delete_at(connection: &Connection, place: i64) -> rusqlite::Result<()> {
-    let (first, last) = keys(place);
-    connection.prepare_cached("DELETE FROM rows WHERE key BETWEEN ?1 AND ?2")?.execute([first, last])?;
+/// Deletes the run at `place`, following its rows from the last on; without a last one, or where a row leads astray,
+/// by looking at all the rows of the store.
+fn delete_at(connection: &Connection, place: i64, last_key: Option<i64>) -> rusqlite::Result<()> {
+    let mut delete = connection.prepare_cached("DELETE FROM rows WHERE key = ?1 AND place = ?2 RETURNING previous")?;
+    let mut key = last_key;
+    while let Some(at) = key.filter(|key| *key != 0) {
+        key = delete.query_row([at, place], |line| line.get(0)).optional()?;
+    }
+    if key.is_none() {
+        connection.execute("DELETE FROM rows WHERE place = ?1", [place])?;
+    }
     connection.prepare_cached("DELETE FROM runs WHERE place = ?1")?.execute([place])?;
     Ok(())
 }

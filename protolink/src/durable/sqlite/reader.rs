@@ -3,12 +3,12 @@
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rusqlite::{Connection, types::Value};
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension};
 
 use super::super::{Cursor, Order, Page, Row, RunFilter, RunPage, RunSummary, StoreError, StoredRun};
-use super::change::{keys, sequence};
 use super::fault::{About, fault};
-use super::record::{Record, columns};
+use super::record::{Record, columns, signed};
 use crate::ids::RunId;
 
 /// Something to read, with its answer.
@@ -30,20 +30,33 @@ pub(super) fn read(connection: &Connection, waiting: &Arc<Mutex<Receiver<Questio
 pub(super) fn load(connection: &Connection, run_id: &RunId) -> Result<StoredRun, StoreError> {
     let snapshot = connection.unchecked_transaction().about(run_id)?;
     let record = Record::find(&snapshot, run_id)?.ok_or_else(|| StoreError::NotFound { run_id: run_id.clone() })?;
-    let (first, last) = keys(record.place);
-    let sql = "SELECT key, version, checksum, payload FROM rows WHERE key BETWEEN ?1 AND ?2 ORDER BY key";
+    let sql = "SELECT version, checksum, payload, place, sequence, previous FROM rows WHERE key = ?1";
     let mut statement = snapshot.prepare_cached(sql).about(run_id)?;
-    let mut lines = statement.query([first, last]).about(run_id)?;
     let mut rows = Vec::new();
-    while let Some(line) = lines.next().about(run_id)? {
-        let sequence = sequence(record.place, line.get(0).about(run_id)?);
-        rows.push(row(line, sequence).map_err(|error| at(fault(Some(run_id), &error), sequence))?);
+    let mut key = record.last_key;
+    // From the last row back to the first, each leads to the one before.
+    for sequence in (1..=record.summary.rows).rev() {
+        let here = (record.place, signed(sequence));
+        let found = statement
+            .query_row([key], |line| {
+                let row = Row { sequence, version: line.get(0)?, checksum: line.get(1)?, payload: line.get(2)? };
+                Ok((row, (line.get(3)?, line.get(4)?), line.get(5)?))
+            })
+            .optional()
+            .map_err(|error| at(fault(Some(run_id), &error), sequence))?;
+        match found {
+            Some((row, place, previous)) if place == here => {
+                rows.push(row);
+                key = previous;
+            }
+            _ => {
+                let (run_id, reason) = (run_id.clone(), "it is not where it was".to_owned());
+                return Err(StoreError::Damaged { run_id, sequence: Some(sequence), reason });
+            }
+        }
     }
+    rows.reverse();
     Ok(StoredRun::new(record.summary, rows))
-}
-
-fn row(line: &rusqlite::Row<'_>, sequence: u64) -> rusqlite::Result<Row> {
-    Ok(Row { sequence, version: line.get(1)?, checksum: line.get(2)?, payload: line.get(3)? })
 }
 
 /// Says at which row the damage is.

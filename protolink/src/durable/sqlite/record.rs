@@ -13,14 +13,16 @@ pub(super) struct Record {
     /// The place in the order of creation.
     pub(super) place: i64,
     pub(super) summary: RunSummary,
+    /// Where in the table `rows` the last row is.
+    pub(super) last_key: i64,
     pub(super) holding: Holding,
 }
 
 /// The columns, in the order in which [`Record::read`] expects them.
 macro_rules! columns {
     () => {
-        "place, run_id, agent, conversation, labels, state, last_row, created_at, updated_at, \
-         ended_at, epoch, owner, granted_at, expires_at, digest"
+        "place, run_id, agent, conversation, labels, state, last_row, last_key, created_at, \
+         updated_at, ended_at, epoch, owner, granted_at, expires_at, digest"
     };
 }
 pub(super) use columns;
@@ -30,11 +32,11 @@ const FIND: &str = concat!("SELECT ", columns!(), " FROM runs WHERE run_id = ?1"
 const INSERT: &str = concat!(
     "INSERT INTO runs (",
     columns!(),
-    ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)"
+    ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)"
 );
 
-const UPDATE: &str = "UPDATE runs SET state = ?2, last_row = ?3, updated_at = ?4, ended_at = ?5, \
-     epoch = ?6, owner = ?7, granted_at = ?8, expires_at = ?9, digest = ?10 WHERE place = ?1";
+const UPDATE: &str = "UPDATE runs SET state = ?2, last_row = ?3, last_key = ?4, updated_at = ?5, \
+     ended_at = ?6, epoch = ?7, owner = ?8, granted_at = ?9, expires_at = ?10, digest = ?11 WHERE place = ?1";
 
 impl Record {
     /// Looks the run up; nothing when there is none of that name.
@@ -67,17 +69,17 @@ impl Record {
             conversation: row.get(3)?,
             labels: serde_json::from_str(row.get_ref(4)?.as_str()?).map_err(|_| unusable(4))?,
         };
-        let mut summary = RunSummary::new(new_run, time(7)?);
+        let mut summary = RunSummary::new(new_run, time(8)?);
         summary.state = row.get_ref(5)?.as_str()?.parse().map_err(|_| unusable(5))?;
         summary.rows = unsigned(row, 6)?;
-        summary.updated_at = time(8)?;
-        summary.ended_at = row.get::<_, Option<i64>>(9)?.map(Timestamp::from_millis);
-        let holder = match row.get::<_, Option<String>>(11)? {
+        summary.updated_at = time(9)?;
+        summary.ended_at = row.get::<_, Option<i64>>(10)?.map(Timestamp::from_millis);
+        let holder = match row.get::<_, Option<String>>(12)? {
             None => None,
-            Some(owner) => Some(Holder { owner, granted_at: time(12)?, expires_at: time(13)? }),
+            Some(owner) => Some(Holder { owner, granted_at: time(13)?, expires_at: time(14)? }),
         };
-        let holding = Holding { epoch: unsigned(row, 10)?, holder };
-        Ok((Self { place: row.get(0)?, summary, holding }, row.get(14)?))
+        let holding = Holding { epoch: unsigned(row, 11)?, holder };
+        Ok((Self { place: row.get(0)?, last_key: row.get(7)?, summary, holding }, row.get(15)?))
     }
 
     /// Writes a new line.
@@ -95,6 +97,7 @@ impl Record {
                     serde_json::json!(summary.labels).to_string(),
                     summary.state.as_str(),
                     signed(summary.rows),
+                    self.last_key,
                     summary.created_at.as_millis(),
                     summary.updated_at.as_millis(),
                     summary.ended_at.map(Timestamp::as_millis),
@@ -120,6 +123,7 @@ impl Record {
                     self.place,
                     summary.state.as_str(),
                     signed(summary.rows),
+                    self.last_key,
                     summary.updated_at.as_millis(),
                     summary.ended_at.map(Timestamp::as_millis),
                     signed(self.holding.epoch),
@@ -150,6 +154,7 @@ impl Record {
         }
         line.text(summary.state.as_str());
         line.number(signed(summary.rows));
+        line.number(self.last_key);
         line.number(summary.created_at.as_millis());
         line.number(summary.updated_at.as_millis());
         line.optional(summary.ended_at, |line, ended| {

@@ -15,15 +15,16 @@ pub(super) const LAYOUT: u32 = 1;
 
 /// The tables, each as SQLite will remember it.
 ///
-/// A row's key is the run's place and the row's sequence in one number, so that a run's rows lie side by side and
-/// an append touches one tree, not a table and an index. The view is for people with the `sqlite3` shell.
+/// Rows stand in the order in which they were committed, whichever run they are of, and each leads back to the one
+/// before it in its run; `runs` leads to the last. So the rows of many runs that commit together share pages, where
+/// an index by run would make each of them write a page of its own. The view is for people with the `sqlite3` shell.
 const OBJECTS: [(&str, &str); 7] = [
     ("meta", "CREATE TABLE meta (name TEXT NOT NULL PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID"),
     (
         "runs",
         "CREATE TABLE runs (\
            place INTEGER PRIMARY KEY, run_id TEXT NOT NULL UNIQUE, agent TEXT NOT NULL, conversation TEXT, \
-           labels TEXT NOT NULL, state TEXT NOT NULL, last_row INTEGER NOT NULL, created_at INTEGER NOT NULL, \
+           labels TEXT NOT NULL, state TEXT NOT NULL, last_row INTEGER NOT NULL, last_key INTEGER NOT NULL, created_at INTEGER NOT NULL, \
            updated_at INTEGER NOT NULL, ended_at INTEGER, epoch INTEGER NOT NULL, owner TEXT, \
            granted_at INTEGER, expires_at INTEGER, digest BLOB NOT NULL) STRICT",
     ),
@@ -33,12 +34,13 @@ const OBJECTS: [(&str, &str); 7] = [
     (
         "rows",
         "CREATE TABLE rows (\
-           key INTEGER PRIMARY KEY, version INTEGER NOT NULL, checksum BLOB NOT NULL, payload TEXT NOT NULL) STRICT",
+           key INTEGER PRIMARY KEY, place INTEGER NOT NULL, sequence INTEGER NOT NULL, \
+           previous INTEGER NOT NULL, version INTEGER NOT NULL, checksum BLOB NOT NULL, payload TEXT NOT NULL) STRICT",
     ),
     (
         "journal",
-        "CREATE VIEW journal AS SELECT run_id, key & 4294967295 AS sequence, version, payload \
-           FROM rows JOIN runs ON place = key >> 32",
+        "CREATE VIEW journal AS SELECT run_id, sequence, version, payload \
+           FROM runs JOIN rows USING (place) ORDER BY place, sequence",
     ),
 ];
 

@@ -2,7 +2,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{Receiver, TryRecvError};
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use tokio::sync::oneshot;
@@ -14,6 +15,9 @@ use crate::ids::RunId;
 /// How many changes share a transaction at most, and how many bytes of payload.
 const GROUP: usize = 256;
 const GROUP_BYTES: usize = 8 << 20;
+
+/// How long the thread looks for another change before it sleeps.
+const LOOKING: Duration = Duration::from_micros(50);
 
 /// What has become durable so far.
 #[derive(Debug, Default)]
@@ -91,7 +95,7 @@ where
 
 /// Writes until every sender is gone and everything that was sent is answered.
 pub(super) fn write(connection: &Connection, waiting: &Receiver<Box<dyn Change>>, figures: &Figures) {
-    while let Ok(first) = waiting.recv() {
+    while let Some(first) = next(waiting) {
         let mut bytes = first.bytes();
         let mut group = vec![first];
         while group.len() < GROUP && bytes < GROUP_BYTES {
@@ -101,6 +105,22 @@ pub(super) fn write(connection: &Connection, waiting: &Receiver<Box<dyn Change>>
         }
         commit(connection, group, figures);
     }
+}
+
+/// Waits for the next change; `None` when no sender is left.
+///
+/// A run that has just been told of its commit often sends the next one at once, sooner than a sleeping thread is
+/// awake again. So the thread looks for a moment before it goes to sleep, and lets everybody else go first.
+fn next(waiting: &Receiver<Box<dyn Change>>) -> Option<Box<dyn Change>> {
+    let start = Instant::now();
+    while start.elapsed() < LOOKING {
+        match waiting.try_recv() {
+            Ok(change) => return Some(change),
+            Err(TryRecvError::Disconnected) => return None,
+            Err(TryRecvError::Empty) => std::thread::yield_now(),
+        }
+    }
+    waiting.recv().ok()
 }
 
 fn commit(connection: &Connection, mut group: Vec<Box<dyn Change>>, figures: &Figures) {
