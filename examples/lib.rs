@@ -1,1 +1,4 @@
-//! What the examples share.
+//! What the examples share: an assistant over this repository's own documents.
+
+pub mod assistant;
+pub mod narrator;

@@ -254,6 +254,13 @@ impl HistoryDraft {
         Change::Pushed { scope: Scope::History, id, message: Captured::Content(message) }
     }
 
+    /// Adds a message in the loop's own name that counts with the next commit, and gives the edit as it is recorded.
+    pub(crate) fn say(&mut self, message: Message) -> Vec<Change> {
+        let end = self.base.len();
+        self.insert(Scope::History, end, Arc::new(message));
+        self.accept()
+    }
+
     /// Puts messages of the loop's own into this step's request, and nowhere else.
     pub(crate) fn show_here(&mut self, index: usize, messages: impl IntoIterator<Item = Message>) {
         for (shift, message) in messages.into_iter().enumerate() {

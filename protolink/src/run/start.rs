@@ -99,7 +99,8 @@ pub(super) async fn run_prompt(
     // From here on the history finds home, whatever happens.
     let mut home = Home::new(run, place);
     let run = &mut home.run;
-    run.keep(Message::User(prompt));
+    // The prompt is a part of the conversation once the run has begun.
+    run.delta = run.draft.history.say(Message::User(prompt));
     run.begin_journal(Task::Answer, continues).await?;
     run.events.emit(|| RunEvent::Started { run_id: run.context.run_id.clone(), resumed: false });
     home.run_to_the_end().await
@@ -137,7 +138,7 @@ impl Run {
                 context: (*self.context).clone(),
                 continues,
                 task,
-                delta: std::mem::take(&mut self.delta),
+                delta: self.delta.clone(),
                 budget: self.budget.clone(),
             }));
             let mut new = NewRun::new(self.id().clone(), self.agent.settings.name.clone());
