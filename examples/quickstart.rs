@@ -3,9 +3,9 @@
 //! The model is scripted, and badly behaved: it also asks for a tool that a hook took away. Everything else is real:
 //! the search reads files, the hooks run where they would run in production, and the receipt is what happened.
 
+use protolink::ToolOutcome;
 use protolink::prelude::*;
 use protolink::testing::{RecordedRequest, Reply, ScriptedModel};
-use protolink::ToolOutcome;
 use protolink_examples::assistant::{App, check_citation, delete_document, keep_hits, search, select_context};
 use protolink_examples::narrator::narrate;
 use serde_json::json;

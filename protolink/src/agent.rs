@@ -165,8 +165,8 @@ impl Agent {
 
     /// The agent's configuration as data (contract P4).
     #[must_use]
-    pub fn config(&self) -> &AgentConfig {
-        &self.inner.config
+    pub fn config(&self) -> AgentConfig {
+        self.inner.config.clone()
     }
 }
 

@@ -170,6 +170,18 @@ impl Turn {
     pub fn new(text: Option<String>, calls: Vec<Exchange>) -> Self {
         Self { text, calls, provider: None }
     }
+
+    /// What the model said beside its calls, or its answer.
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        self.text.as_deref()
+    }
+
+    /// The tools that it called, each with what came of it.
+    #[must_use]
+    pub fn calls(&self) -> &[Exchange] {
+        &self.calls
+    }
 }
 
 /// A tool call and what came of it.

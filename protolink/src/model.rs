@@ -5,5 +5,5 @@ mod reply;
 mod request;
 
 pub use error::ModelError;
-pub use reply::{FinishReason, ModelReply, ReplyContent, Usage};
+pub use reply::{FinishReason, ModelReply, ReplyContent, ReportedReply, Usage};
 pub use request::{ChunkSink, Model, ModelId, PreparedRequest};

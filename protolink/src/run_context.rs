@@ -28,6 +28,24 @@ impl RunContext {
         Self { run_id, agent: agent.into(), session: None, metadata: BTreeMap::new(), labels: BTreeMap::new() }
     }
 
+    /// The run.
+    #[must_use]
+    pub fn run_id(&self) -> &RunId {
+        &self.run_id
+    }
+
+    /// The agent's name.
+    #[must_use]
+    pub fn agent(&self) -> &str {
+        &self.agent
+    }
+
+    /// The name of the conversation, where it has one.
+    #[must_use]
+    pub fn session(&self) -> Option<&str> {
+        self.session.as_deref()
+    }
+
     /// The value that the application gave the run under `key`.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Value> {

@@ -13,7 +13,7 @@ use crate::fingerprint::{ContractChange, ContractFingerprint};
 use crate::hook::Stage;
 use crate::ids::{ActionId, RunId};
 use crate::message::{ToolCall, ToolOutcome};
-use crate::model::ModelReply;
+use crate::model::ReportedReply;
 use crate::outcome::Interruption;
 use crate::receipt::Receipt;
 use crate::rules::{Budget, Spent};
@@ -132,7 +132,7 @@ pub struct Replied {
     /// The tools of the step (contract M10).
     pub roster: Vec<String>,
     /// The reply.
-    pub reply: ModelReply,
+    pub reply: ReportedReply,
     /// What becomes of each call, in the order of the calls.
     pub calls: Vec<CallRecord>,
     /// What the run waits for.

@@ -6,9 +6,33 @@ use serde_json::Value;
 use crate::message::ToolCall;
 
 /// A whole reply of the model.
+///
+/// ```
+/// use protolink::model::{FinishReason, ModelReply, Usage};
+///
+/// let plain = ModelReply::Final("Paris".to_owned());
+/// let reported = ModelReply::text("Paris").with_usage(Usage::new(12, 1)).with_finish_reason(FinishReason::Stop);
+/// # let _ = (plain, reported);
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub enum ModelReply {
+    /// A proposed answer.
+    Final(String),
+    /// Tools to call.
+    Calls {
+        /// What the model said beside the calls.
+        text: Option<String>,
+        /// The calls, in the model's order.
+        calls: Vec<ToolCall>,
+    },
+    /// Either of them, with what the provider reports about it.
+    Reported(Box<ReportedReply>),
+}
+
+/// A reply with what the provider reports about it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct ModelReply {
+pub struct ReportedReply {
     /// The answer, or the calls.
     pub content: ReplyContent,
     /// What it cost.
@@ -39,38 +63,62 @@ impl ModelReply {
     /// A proposed answer.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
-        Self::new(ReplyContent::Final(text.into()), FinishReason::Stop)
+        Self::Final(text.into())
     }
 
     /// Tools to call, with what the model said beside them.
     #[must_use]
     pub fn calls(text: Option<String>, calls: Vec<ToolCall>) -> Self {
-        Self::new(ReplyContent::Calls { text, calls }, FinishReason::ToolCalls)
-    }
-
-    fn new(content: ReplyContent, finish_reason: FinishReason) -> Self {
-        Self { content, usage: Usage::default(), finish_reason, provider: None }
+        Self::Calls { text, calls }
     }
 
     /// Says what the reply cost.
     #[must_use]
-    pub fn with_usage(mut self, usage: Usage) -> Self {
-        self.usage = usage;
-        self
+    pub fn with_usage(self, usage: Usage) -> Self {
+        Self::Reported(Box::new(ReportedReply { usage, ..self.into_reported() }))
     }
 
     /// Says why the model stopped.
     #[must_use]
-    pub fn with_finish_reason(mut self, reason: FinishReason) -> Self {
-        self.finish_reason = reason;
-        self
+    pub fn with_finish_reason(self, finish_reason: FinishReason) -> Self {
+        Self::Reported(Box::new(ReportedReply { finish_reason, ..self.into_reported() }))
     }
 
     /// Keeps what the provider wants back unread.
     #[must_use]
-    pub fn with_provider(mut self, data: Value) -> Self {
-        self.provider = Some(data);
-        self
+    pub fn with_provider(self, data: Value) -> Self {
+        Self::Reported(Box::new(ReportedReply { provider: Some(data), ..self.into_reported() }))
+    }
+
+    /// The reply with what is reported about it; what is not, is nothing and the usual reason.
+    #[must_use]
+    pub fn into_reported(self) -> ReportedReply {
+        let (content, finish_reason) = match self {
+            Self::Final(text) => (ReplyContent::Final(text), FinishReason::Stop),
+            Self::Calls { text, calls } => (ReplyContent::Calls { text, calls }, FinishReason::ToolCalls),
+            Self::Reported(reply) => return *reply,
+        };
+        ReportedReply { content, usage: Usage::default(), finish_reason, provider: None }
+    }
+}
+
+impl ReportedReply {
+    /// The calls of the reply; empty for an answer.
+    #[must_use]
+    pub fn tool_calls(&self) -> &[ToolCall] {
+        match &self.content {
+            ReplyContent::Final(_) => &[],
+            ReplyContent::Calls { calls, .. } => calls,
+        }
+    }
+
+    /// The reply as an answer: its text, and what the provider wants back.
+    pub(crate) fn into_answer(self) -> (String, Option<Value>) {
+        let text = match self.content {
+            ReplyContent::Final(text) => text,
+            ReplyContent::Calls { text, .. } => text.unwrap_or_default(),
+        };
+        (text, self.provider)
     }
 }
 
@@ -112,25 +160,5 @@ impl Usage {
     #[must_use]
     pub fn total(&self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
-    }
-}
-
-impl ModelReply {
-    /// The calls of the reply; empty for an answer.
-    #[must_use]
-    pub fn tool_calls(&self) -> &[ToolCall] {
-        match &self.content {
-            ReplyContent::Final(_) => &[],
-            ReplyContent::Calls { calls, .. } => calls,
-        }
-    }
-
-    /// The reply as an answer: its text, and what the provider wants back.
-    pub(crate) fn into_answer(self) -> (String, Option<Value>) {
-        let text = match self.content {
-            ReplyContent::Final(text) => text,
-            ReplyContent::Calls { text, .. } => text.unwrap_or_default(),
-        };
-        (text, self.provider)
     }
 }

@@ -1,6 +1,7 @@
 //! Who may do what: the authority over tool calls (contract P1).
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -58,6 +59,12 @@ pub struct PolicyRequest<'a> {
 pub trait Policy: Send + Sync + 'static {
     /// Says whether the call may run.
     fn decide(&self, request: &PolicyRequest<'_>) -> Decision;
+}
+
+impl<P: Policy + ?Sized> Policy for Arc<P> {
+    fn decide(&self, request: &PolicyRequest<'_>) -> Decision {
+        (**self).decide(request)
+    }
 }
 
 /// Decides by the capabilities that tools declare.

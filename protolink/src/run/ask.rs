@@ -4,12 +4,12 @@ use super::state::Run;
 use super::waiting::{catching_panics, unless_cancelled};
 use crate::error::Error;
 use crate::event::RunEvent;
-use crate::model::{ChunkSink, FinishReason, ModelError, ModelReply, PreparedRequest};
+use crate::model::{ChunkSink, FinishReason, ModelError, PreparedRequest, ReportedReply};
 use crate::rules::context::Shaped;
 
 /// How one attempt ended.
 enum Attempt {
-    Replied(ModelReply),
+    Replied(ReportedReply),
     Failed { error: ModelError, shown: bool },
     Panicked(String),
     Cancelled,
@@ -17,7 +17,7 @@ enum Attempt {
 
 impl Run {
     /// Asks until there is a whole reply, or no attempt is left.
-    pub(super) async fn ask(&mut self, shaped: &Shaped) -> Result<ModelReply, Error> {
+    pub(super) async fn ask(&mut self, shaped: &Shaped) -> Result<ReportedReply, Error> {
         let mut waits = self.agent.settings.retry.waits();
         let mut attempt = 0;
         loop {
@@ -76,13 +76,13 @@ impl Run {
         match outcome {
             None => Attempt::Cancelled,
             Some(Err(message)) => Attempt::Panicked(message),
-            Some(Ok(Ok(reply))) => Attempt::Replied(reply),
+            Some(Ok(Ok(reply))) => Attempt::Replied(reply.into_reported()),
             Some(Ok(Err(error))) => Attempt::Failed { error, shown },
         }
     }
 
     /// Counts what a reply cost, and refuses one that was cut off (contract F5).
-    fn whole(&mut self, reply: ModelReply, estimate: u64) -> Result<ModelReply, Error> {
+    fn whole(&mut self, reply: ReportedReply, estimate: u64) -> Result<ReportedReply, Error> {
         let mut usage = reply.usage;
         if usage.total() == 0 {
             // The provider does not say: what is known is the request.

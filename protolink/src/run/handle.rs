@@ -1,6 +1,7 @@
 //! A run in a task of its own.
 
 use std::pin::Pin;
+use std::sync::{Mutex, PoisonError};
 use std::task::{Context, Poll};
 
 use futures_core::Stream;
@@ -19,7 +20,7 @@ use crate::outcome::Outcome;
 pub struct RunHandle {
     run_id: RunId,
     cancel: CancellationToken,
-    events: UnboundedReceiver<RunEvent>,
+    events: Mutex<Option<UnboundedReceiver<RunEvent>>>,
     task: JoinHandle<Result<Outcome, Error>>,
 }
 
@@ -30,7 +31,7 @@ impl RunHandle {
         events: UnboundedReceiver<RunEvent>,
         task: JoinHandle<Result<Outcome, Error>>,
     ) -> Self {
-        Self { run_id, cancel, events, task }
+        Self { run_id, cancel, events: Mutex::new(Some(events)), task }
     }
 
     /// The run.
@@ -40,8 +41,11 @@ impl RunHandle {
     }
 
     /// What happens in the run, from its beginning. Reading it is up to you: the run goes on either way.
-    pub fn events(&mut self) -> RunEvents<'_> {
-        RunEvents { events: &mut self.events }
+    ///
+    /// It has one reader: asked a second time, it gives a stream without events.
+    #[must_use]
+    pub fn events(&self) -> RunEvents {
+        RunEvents { events: self.events.lock().unwrap_or_else(PoisonError::into_inner).take() }
     }
 
     /// Cancels the run, and has that recorded (contract S7). [`result`](Self::result) tells when it is done.
@@ -67,21 +71,21 @@ impl RunHandle {
 
 /// The events of a started run.
 #[derive(Debug)]
-pub struct RunEvents<'h> {
-    events: &'h mut UnboundedReceiver<RunEvent>,
+pub struct RunEvents {
+    events: Option<UnboundedReceiver<RunEvent>>,
 }
 
-impl RunEvents<'_> {
+impl RunEvents {
     /// The next thing that happens; `None` when the run has ended.
     pub async fn next(&mut self) -> Option<RunEvent> {
-        self.events.recv().await
+        self.events.as_mut()?.recv().await
     }
 }
 
-impl Stream for RunEvents<'_> {
+impl Stream for RunEvents {
     type Item = RunEvent;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<RunEvent>> {
-        self.events.poll_recv(context)
+        self.events.as_mut().map_or(Poll::Ready(None), |events| events.poll_recv(context))
     }
 }

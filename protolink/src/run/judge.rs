@@ -14,7 +14,7 @@ use crate::event::RunEvent;
 use crate::hook::panic_message;
 use crate::ids::{ActionId, RunId};
 use crate::message::{ToolCall, ToolOutcome};
-use crate::model::{ModelReply, ReplyContent};
+use crate::model::{ReplyContent, ReportedReply};
 use crate::outcome::{Interruption, InterruptionRequest};
 use crate::rules::{Approval, ApprovalRequest, Decision, PolicyRequest};
 use crate::tool::{ASK_USER, BoundTool, question};
@@ -22,7 +22,7 @@ use crate::value::check_depth;
 
 impl Run {
     /// Decides about a reply and commits it.
-    pub(super) async fn judge(&mut self, reply: ModelReply) -> Result<(), Error> {
+    pub(super) async fn judge(&mut self, reply: ReportedReply) -> Result<(), Error> {
         let ReplyContent::Calls { text, calls } = &reply.content else {
             return self.judge_answer(reply).await;
         };
@@ -43,7 +43,7 @@ impl Run {
         }
     }
 
-    async fn judge_answer(&mut self, reply: ModelReply) -> Result<(), Error> {
+    async fn judge_answer(&mut self, reply: ReportedReply) -> Result<(), Error> {
         let answer = reply.clone().into_answer();
         self.commit_reply(reply, &[], None).await?;
         self.phase = Phase::Answer(PendingAnswer { text: answer.0, provider: answer.1 });
@@ -52,7 +52,7 @@ impl Run {
 
     async fn commit_reply(
         &mut self,
-        reply: ModelReply,
+        reply: ReportedReply,
         calls: &[CallRecord],
         interruption: Option<Interruption>,
     ) -> Result<(), Error> {

@@ -8,7 +8,7 @@ use crate::durable::journal::{CallRecord, CallState, Record, Replied, Revision, 
 use crate::fingerprint::ContractFingerprint;
 use crate::history::HistoryDraft;
 use crate::ids::{ActionId, RunId};
-use crate::model::ModelReply;
+use crate::model::ReportedReply;
 use crate::outcome::Interruption;
 use crate::receipt::{Receipt, ReceiptOutcome};
 use crate::rules::{Budget, Spent};
@@ -239,7 +239,7 @@ pub(super) fn replay(run_id: &RunId, changes: &[Change], draft: &mut HistoryDraf
     }
 }
 
-fn beside_calls(reply: ModelReply) -> (Option<String>, Option<serde_json::Value>) {
+fn beside_calls(reply: ReportedReply) -> (Option<String>, Option<serde_json::Value>) {
     match reply.content {
         crate::model::ReplyContent::Calls { text, .. } => (text, reply.provider),
         crate::model::ReplyContent::Final(text) => (Some(text), reply.provider),
