@@ -1,1 +1,3 @@
 //! What the tests of the contract share.
+
+pub mod stores;

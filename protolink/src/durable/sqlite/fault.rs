@@ -35,6 +35,7 @@ pub(super) fn fault(run_id: Option<&RunId>, error: &Error) -> StoreError {
         | Error::IntegralValueOutOfRange(..)
         | Error::InvalidColumnType(..)
         | Error::Utf8Error(..) => damaged(run_id, "a column holds what was never written".into()),
+        Error::QueryReturnedNoRows => damaged(run_id, "a line is missing that was written".into()),
         Error::SqlInputError { .. } => damaged(run_id, "the tables are not as they were".into()),
         other => StoreError::Io { run_id, source: other.to_string().into() },
     }

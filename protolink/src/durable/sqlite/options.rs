@@ -1,6 +1,6 @@
 //! How to open a store.
 
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,6 +11,9 @@ use super::super::{StoreError, SystemClock};
 use super::SqliteStore;
 use super::schema::Settings;
 use super::threads::Threads;
+
+/// The size of the smallest page that SQLite knows.
+const SMALLEST_PAGE: u64 = 512;
 
 /// How to open a [`SqliteStore`], where the usual way does not do.
 ///
@@ -62,6 +65,11 @@ impl SqliteOptions {
     /// As [`SqliteStore::open`].
     pub fn open(self, path: impl AsRef<Path>) -> Result<SqliteStore, StoreError> {
         let path = make(path.as_ref()).map_err(|error| StoreError::io(None, error))?;
+        let length = fs::metadata(&path).map_err(|error| StoreError::io(None, error))?.len();
+        // SQLite would take the stump of a page for an empty file, and begin anew.
+        if (1..SMALLEST_PAGE).contains(&length) {
+            return Err(StoreError::Foreign { reason: "it is too short for a SQLite file".into() });
+        }
         let figures = Arc::default();
         let threads = Arc::new(Threads::start(&path, self.settings, &figures)?);
         let owner = default_owner().into();

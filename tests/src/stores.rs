@@ -1,0 +1,52 @@
+//! What the tests of stores share.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use protolink::durable::{Lease, NewRun, Row, RunState, RunStore, StoreError};
+use protolink::ids::RunId;
+use tempfile::TempDir;
+
+/// Longer than any test takes.
+pub const LONG: Duration = Duration::from_mins(10);
+
+/// The path of a file that is not there yet, in a folder that goes with the test.
+#[must_use]
+pub fn new_file() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("the system has a folder for temporary files");
+    let path = folder.path().join("runs.sqlite");
+    (folder, path)
+}
+
+/// A row with a payload of its own.
+#[must_use]
+pub fn row(id: &str, sequence: u64) -> Row {
+    Row::new(&RunId::from(id), sequence, 1, format!("{{\"secret\":\"{id} {sequence}\"}}"))
+}
+
+/// Creates a run with one row, leased for [`LONG`].
+///
+/// # Errors
+/// The store's own.
+pub async fn create(store: &impl RunStore, id: &str) -> Result<Lease, StoreError> {
+    store.create(NewRun::new(id, "agent"), row(id, 1), LONG).await
+}
+
+/// Appends the row at `sequence`.
+///
+/// # Errors
+/// The store's own.
+pub async fn append(store: &impl RunStore, lease: &Lease, sequence: u64) -> Result<(), StoreError> {
+    let row = row(lease.run_id().as_str(), sequence);
+    store.append(lease, row, RunState::Running).await
+}
+
+/// How many rows a run has, all of them checked.
+///
+/// # Errors
+/// The store's own.
+pub async fn checked_rows(store: &impl RunStore, id: &str) -> Result<usize, StoreError> {
+    let stored = store.load(&RunId::from(id)).await?;
+    stored.verify()?;
+    Ok(stored.rows.len())
+}
