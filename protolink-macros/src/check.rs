@@ -133,6 +133,28 @@ pub(crate) fn erase_lifetimes(ty: &Type) -> Type {
     ty
 }
 
+/// Replaces the elided lifetimes of a type by `'static`, so that it can stand in a bound.
+pub(crate) fn outlive(ty: &Type) -> Type {
+    struct Outlive;
+    impl VisitMut for Outlive {
+        fn visit_lifetime_mut(&mut self, lifetime: &mut Lifetime) {
+            if lifetime.ident == "_" {
+                *lifetime = Lifetime::new("'static", lifetime.span());
+            }
+        }
+        fn visit_type_reference_mut(&mut self, reference: &mut syn::TypeReference) {
+            let span = reference.and_token.span;
+            reference.lifetime.get_or_insert_with(|| Lifetime::new("'static", span));
+            syn::visit_mut::visit_type_reference_mut(self, reference);
+        }
+        fn visit_type_fn_ptr_mut(&mut self, _: &mut syn::TypeFnPtr) {}
+        fn visit_parenthesized_generic_arguments_mut(&mut self, _: &mut syn::ParenthesizedGenericArguments) {}
+    }
+    let mut ty = ty.clone();
+    Outlive.visit_type_mut(&mut ty);
+    ty
+}
+
 /// The lifetimes written in a type, without those that the type itself introduces.
 pub(crate) fn lifetimes(ty: &Type) -> Vec<Lifetime> {
     struct Collect(Vec<Lifetime>);

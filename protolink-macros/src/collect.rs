@@ -14,7 +14,7 @@ use crate::stage::of_attribute;
 //
 // Output: the module with its items, and after them
 //     pub const HOOKS: &[&HookMeta] = &[..];  pub const HOOK_COUNT: usize = ..;  pub const FINGERPRINT: ListFingerprint = ..;
-//     pub fn hooks<S, A>(builder: AgentBuilder<S, A>) -> AgentBuilder<S, A> where a: HookFor<S, A>, .. { .. }
+//     pub fn hooks<B>(builder: B) -> B where B: AddHook<a>, .. { .. }
 pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let krate = only_crate(args, &mut errors, "hook_module");
@@ -37,7 +37,9 @@ pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
             "`#[hook_module]` needs the items of the module here, not in a file of their own: `mod name { .. }`";
         errors.at(&module, message);
         let errors = errors.finish().map(Error::into_compile_error);
-        return quote!(#item #errors);
+        // With its name and without its file, which the compiler would look for.
+        let ItemMod { attrs, vis, mod_token, ident, .. } = &module;
+        return quote!(#(#attrs)* #vis #mod_token #ident {} #errors);
     };
     if let Some(errors) = errors.finish() {
         let errors = errors.into_compile_error();
@@ -109,7 +111,7 @@ fn collected(krate: &Path, hooks: &[CollectedHook<'_>]) -> TokenStream {
     let steps = types
         .iter()
         .zip(&conditions)
-        .map(|(ty, condition)| quote!(#condition let #builder = #private::HookList::add::<#ty>(#builder);));
+        .map(|(ty, condition)| quote!(#condition let #builder = <__ProtolinkBuilder as #private::AddHook<#ty>>::add_hook(#builder);));
     let bounds = types.iter();
     quote! {
         #(#aliases)*
@@ -126,8 +128,7 @@ fn collected(krate: &Path, hooks: &[CollectedHook<'_>]) -> TokenStream {
         /// Registers the hooks of this module, in source order: `.hooks(this_module::hooks)`.
         pub fn hooks<__ProtolinkBuilder>(#builder: __ProtolinkBuilder) -> __ProtolinkBuilder
         where
-            __ProtolinkBuilder: #private::HookList,
-            #(#bounds: #private::HookFor<__ProtolinkBuilder::State, __ProtolinkBuilder::Answer>,)*
+            #(__ProtolinkBuilder: #private::AddHook<#bounds>,)*
         {
             #(#steps)*
             #builder

@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
-use syn::{Error, Field, Fields, Item, ItemStruct, Member, Path, parse_quote};
+use syn::{Error, Field, Fields, Item, ItemStruct, Member, Meta, Path, parse_quote};
 
 use crate::check::Errors;
 use crate::spans::{ends, generated_at, respan};
@@ -57,7 +57,8 @@ fn part(krate: &Path, input: &ItemStruct, field: &Field, member: &Member) -> Tok
     let argument = quote_spanned!(end=> (&#state.#member));
     let mut place = ident.clone();
     place.set_span(generated_at(ident.span()));
-    quote! {
+    // At the field's type, so that two fields of one type are reported at the fields.
+    quote_spanned! {start=>
         #[automatically_derived]
         impl #private::FromRef<#place> for #ty {
             fn from_ref(#state: &#place) -> Self {
@@ -72,7 +73,7 @@ fn krate(errors: &mut Errors, input: &ItemStruct) -> Path {
     let mut krate: Path = parse_quote!(::protolink);
     for attribute in input.attrs.iter().filter(|attribute| attribute.path().is_ident("from_ref")) {
         match &attribute.meta {
-            syn::Meta::List(list) => {
+            Meta::List(list) => {
                 krate = crate::options::only_crate(list.tokens.clone(), errors, "from_ref");
             }
             _ => errors.at(attribute, "`#[from_ref(..)]` on a struct takes `crate = path`"),
@@ -84,11 +85,14 @@ fn krate(errors: &mut Errors, input: &ItemStruct) -> Path {
 fn is_skipped(errors: &mut Errors, field: &Field) -> bool {
     let mut skipped = false;
     for attribute in field.attrs.iter().filter(|attribute| attribute.path().is_ident("from_ref")) {
-        let is_skip = attribute.parse_args::<syn::Ident>().is_ok_and(|option| option == "skip");
-        if !is_skip {
-            errors.at(attribute, "a field takes `#[from_ref(skip)]`");
-        } else if skipped {
-            errors.at(attribute, "`skip` is given more than once");
+        match &attribute.meta {
+            Meta::List(list) if list.tokens.to_string() == "skip" => {
+                if skipped {
+                    errors.at(&list.tokens, "`skip` is given more than once");
+                }
+            }
+            Meta::List(list) if !list.tokens.is_empty() => errors.at(&list.tokens, "a field takes `#[from_ref(skip)]`"),
+            _ => errors.at(attribute, "a field takes `#[from_ref(skip)]`"),
         }
         skipped = true;
     }

@@ -3,7 +3,9 @@
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, FnArg, PatType, Path, ReturnType, Signature, Type, Visibility};
+use syn::{Attribute, FnArg, Ident, PatType, Path, ReturnType, Signature, Type, Visibility};
+
+use crate::generics::Generics;
 
 /// A function whose body is not parsed, so that a half-typed body does not stop the expansion.
 pub(crate) struct Function {
@@ -64,13 +66,41 @@ impl Function {
         }
     }
 
+    /// The type parameters of the generated code, which also names the paths in `options`.
+    pub(crate) fn generics(&self, options: impl ToTokens) -> Generics {
+        let mut tokens = self.sig.to_token_stream();
+        options.to_tokens(&mut tokens);
+        Generics::apart_from(tokens)
+    }
+
     pub(crate) fn is_async(&self) -> bool {
         self.sig.asyncness.is_some()
     }
 }
 
-/// What stands in the parentheses of an attribute macro, and where the item is.
+/// The path of what generated code refers to, at a span.
 pub(crate) fn private(krate: &Path, span: Span) -> TokenStream {
     let path = quote::quote!(#krate::__private);
     crate::spans::respan(path, span)
+}
+
+/// A function in the middle of typing: what can be seen of it without parsing its signature.
+pub(crate) struct LooseFunction {
+    pub(crate) attrs: Vec<Attribute>,
+    pub(crate) vis: Visibility,
+    pub(crate) ident: Ident,
+}
+
+impl Parse for LooseFunction {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let attrs = input.call(Attribute::parse_outer)?;
+        let vis = input.parse()?;
+        while !input.peek(syn::Token![fn]) {
+            input.parse::<proc_macro2::TokenTree>()?;
+        }
+        input.parse::<syn::Token![fn]>()?;
+        let ident = input.parse()?;
+        input.parse::<TokenStream>()?;
+        Ok(Self { attrs, vis, ident })
+    }
 }

@@ -6,10 +6,11 @@ use syn::ext::IdentExt;
 use syn::{Error, Path, Type};
 
 use crate::check::{self, Errors};
-use crate::function::Function;
+use crate::function::{Function, LooseFunction};
+use crate::generics::Generics;
 use crate::options::HookOptions;
 use crate::spans::generated;
-use crate::stage::{Stage, of_attribute};
+use crate::stage::{Stage, is_tool, of_attribute};
 use crate::thunk::Thunk;
 use crate::{digest, signature, stub};
 
@@ -27,9 +28,15 @@ pub(crate) fn expand(stage: Stage, args: TokenStream, item: &TokenStream) -> Tok
     let mut function = match syn::parse2::<Function>(item.clone()) {
         Ok(function) => function,
         Err(error) => {
-            errors.push(not_a_function(&format!("`#[{}]`", stage.name()), item, error));
+            let stub = match half_typed(&format!("`#[{}]`", stage.name()), item, error) {
+                Ok(half_typed) => Some(stub::half_typed_hook(stage, &options.krate(), &half_typed)),
+                Err(error) => {
+                    errors.push(error);
+                    None
+                }
+            };
             let errors = errors.finish().map(Error::into_compile_error);
-            return quote!(#item #errors);
+            return quote!(#item #errors #stub);
         }
     };
     check_hook(&mut errors, stage, &options, &function);
@@ -42,7 +49,9 @@ pub(crate) fn expand(stage: Stage, args: TokenStream, item: &TokenStream) -> Tok
         // The function stays as it is, and its name stays usable in `hooks![..]`, so that one mistake is one error.
         Some(error) => {
             let error = error.into_compile_error();
-            let stub = stub::hook(stage, &krate, &function);
+            // A tool of the same function is still made, and takes the name.
+            let is_tool = function.attrs.iter().any(is_tool);
+            let stub = if is_tool { None } else { stub::hook(stage, &krate, &function) };
             // Another stage on the same function has been reported, and would only say it again.
             function.attrs.retain(|attribute| of_attribute(attribute).is_none());
             quote!(#function #error #stub)
@@ -50,11 +59,13 @@ pub(crate) fn expand(stage: Stage, args: TokenStream, item: &TokenStream) -> Tok
     }
 }
 
-/// What to say of an item that is no function, or of a signature that does not parse.
-pub(crate) fn not_a_function(attribute: &str, item: &TokenStream, error: Error) -> Error {
+/// What to make of an item that does not parse as a function: an error where it is something else, and where it is
+/// half-typed, what is there of it. The compiler parses the item again and says what is missing.
+pub(crate) fn half_typed(attribute: &str, item: &TokenStream, error: Error) -> syn::Result<LooseFunction> {
     match syn::parse2::<syn::Item>(item.clone()) {
-        Ok(syn::Item::Fn(_)) | Err(_) => error,
-        Ok(_) => Error::new(error.span(), format!("{attribute} goes on a function")),
+        Ok(syn::Item::Fn(_)) => Err(error),
+        Ok(syn::Item::Verbatim(_)) | Err(_) => syn::parse2(item.clone()).map_err(|_| error),
+        Ok(_) => Err(Error::new(error.span(), format!("{attribute} goes on a function"))),
     }
 }
 
@@ -62,6 +73,9 @@ pub(crate) fn not_a_function(attribute: &str, item: &TokenStream, error: Error) 
 fn check_hook(errors: &mut Errors, stage: Stage, options: &HookOptions, function: &Function) {
     if let Some(attribute) = function.attrs.iter().find(|attribute| of_attribute(attribute).is_some()) {
         errors.at(attribute, "a function is a hook of one stage, once: write a function for each stage");
+    }
+    if let Some(attribute) = function.attrs.iter().find(|attribute| is_tool(attribute)) {
+        errors.at(attribute, "a function is a hook or a tool, not both");
     }
     check::name(errors, "a hook", &function.sig.ident);
     check::function(errors, "a hook", function);
@@ -83,14 +97,28 @@ fn check_hook(errors: &mut Errors, stage: Stage, options: &HookOptions, function
         let message = format!("a `#[{}]` hook takes `{}` as its first parameter", stage.name(), stage.subject());
         errors.at(parentheses(function), message);
     }
-    for (position, parameter) in function.parameters().enumerate() {
+    let mut parameters = function.parameters();
+    if let Some(subject) = parameters.next() {
+        check_subject(errors, stage, &subject.ty);
+    }
+    for parameter in parameters {
         for lifetime in check::lifetimes(&parameter.ty) {
-            if position == 0 && lifetime.ident == "static" {
-                errors.at(lifetime, format!("a hook borrows its subject for one call: write `{}`", stage.subject()));
-            } else if position > 0 && lifetime.ident != "static" {
+            if lifetime.ident != "static" && lifetime.ident != "_" {
                 errors.at(lifetime, "a hook takes state by value; it cannot hold a borrow of the agent's state");
             }
         }
+    }
+}
+
+/// The two lifetimes of the subject are the loop's to choose, one after another and apart.
+fn check_subject(errors: &mut Errors, stage: Stage, ty: &Type) {
+    let mut seen = Vec::new();
+    for lifetime in check::lifetimes(ty) {
+        let again = lifetime.ident != "_" && seen.contains(&lifetime.ident);
+        if lifetime.ident == "static" || again {
+            errors.at(&lifetime, format!("a hook borrows its subject for one call: write `{}`", stage.subject()));
+        }
+        seen.push(lifetime.ident);
     }
 }
 
@@ -111,29 +139,24 @@ fn registration(stage: Stage, krate: &Path, options: &HookOptions, function: &Fu
     let stage_type = stage.type_name(Span::mixed_site());
     let fingerprint = Literal::byte_string(&digest::fingerprint(stage, options, function));
     let signature = signature::text(function);
-    let for_tool = options.tool.as_ref().map(|tool| {
+    // Where the path is no tool, that is said once, by the thunk.
+    let tool = options.tool.as_ref().map(|tool| {
         let path = &tool.value;
-        quote! {
-            #(#conditions)*
-            impl #private::ForTool for #ident {
-                type Tool = #path;
-            }
-        }
+        quote!(.for_tool({ use #private::NotATool as _; #private::ToolName::<#path>::NAME }))
     });
-    let tool =
-        options.tool.as_ref().map(|_| quote!(.for_tool(<<#ident as #private::ForTool>::Tool as #private::Tool>::NAME)));
     let timeout = options.timeout.as_ref().map(|timeout| {
         let millis = u64::try_from(timeout.value.as_millis()).unwrap_or(u64::MAX);
         quote!(.within(#private::Duration::from_millis(#millis)))
     });
-    let thunk = Thunk::new(stage, krate, options, function);
+    let tool_path = options.tool.as_ref().map(|tool| &tool.value);
+    let generics = function.generics(quote!(#krate #tool_path));
+    let Generics { state, answer } = &generics;
+    let thunk = Thunk::new(stage, krate, options, function, &generics);
     let (registered, bounds) = (thunk.registered(), thunk.bounds());
     // The function is called here. That it is deprecated is to be said where it is registered.
     let deprecated = function.deprecation().map(|_| quote!(#[allow(deprecated)]));
     quote! {
         #declaration
-
-        #for_tool
 
         #(#conditions)*
         #deprecated
@@ -152,10 +175,10 @@ fn registration(stage: Stage, krate: &Path, options: &HookOptions, function: &Fu
 
         #(#conditions)*
         #deprecated
-        impl<__ProtolinkState: 'static, __ProtolinkAnswer> #private::HookFor<__ProtolinkState, __ProtolinkAnswer> for #ident
+        impl<#state: 'static, #answer> #private::HookFor<#state, #answer> for #ident
         where #(#bounds,)*
         {
-            const REGISTERED: #private::Registered<__ProtolinkState> = #registered;
+            const REGISTERED: #private::Registered<#state> = #registered;
         }
     }
 }

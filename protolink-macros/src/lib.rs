@@ -9,6 +9,7 @@ mod collect;
 mod digest;
 mod from_ref;
 mod function;
+mod generics;
 mod hook;
 mod options;
 mod sha256;

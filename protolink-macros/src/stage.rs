@@ -47,3 +47,8 @@ pub(crate) fn of_attribute(attribute: &syn::Attribute) -> Option<Stage> {
     let last = &attribute.path().segments.last()?.ident;
     Stage::ALL.into_iter().find(|stage| last == stage.name())
 }
+
+/// Whether this is the attribute of a tool, by the last segment of its path.
+pub(crate) fn is_tool(attribute: &syn::Attribute) -> bool {
+    attribute.path().segments.last().is_some_and(|last| last.ident == "tool")
+}

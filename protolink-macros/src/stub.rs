@@ -8,7 +8,7 @@ use quote::quote;
 use syn::ext::IdentExt;
 use syn::{Ident, Path};
 
-use crate::function::Function;
+use crate::function::{Function, LooseFunction};
 use crate::hook::declaration;
 use crate::spans::{generated, own};
 use crate::stage::Stage;
@@ -46,13 +46,69 @@ pub(crate) fn hook(stage: Stage, krate: &Path, function: &Function) -> Option<To
 
         #(#conditions)*
         #allow
-        impl<__ProtolinkState: 'static, __ProtolinkAnswer> #private::HookFor<__ProtolinkState, __ProtolinkAnswer> for #ident {
-            const REGISTERED: #private::Registered<__ProtolinkState> = #private::Registered::#register(
+        impl<S: 'static, A> #private::HookFor<S, A> for #ident {
+            const REGISTERED: #private::Registered<S> = #private::Registered::#register(
                 <Self as #private::Hook>::META,
-                #private::Thunk::<#private::#stage_type, __ProtolinkState>::Sync(|_, _| #private::Result::Ok(())),
+                #private::Thunk::<#private::#stage_type, S>::Sync(|_, _| #private::Result::Ok(())),
             );
         }
     })
+}
+
+/// A hook whose signature is in the middle of typing. The compiler says what is missing, and comes no further; should
+/// it understand more than we do, the hook is refused where it is used, and not left out.
+pub(crate) fn half_typed_hook(stage: Stage, krate: &Path, function: &LooseFunction) -> TokenStream {
+    let private = quote!(#krate::__private);
+    let LooseFunction { attrs, vis, ident } = function;
+    let conditions: Vec<_> = attrs.iter().filter(|attr| attr.path().is_ident("cfg")).collect();
+    let name = ident.unraw().to_string();
+    let ident = generated(ident);
+    let stage_type = stage.type_name(Span::mixed_site());
+    let refusal = format!("`#[{}]` does not understand the signature of `{name}`", stage.name());
+    quote! {
+        #(#conditions)*
+        #[doc(hidden)]
+        #vis struct #ident {}
+
+        #(#conditions)*
+        impl #private::Hook for #ident {
+            const HOOK: Self = Self {};
+            const META: &'static #private::HookMeta = &#private::HookMeta::new(#private::Stage::#stage_type, #name, "");
+        }
+
+        #(#conditions)*
+        impl<S: 'static, A> #private::HookFor<S, A> for #ident {
+            const REGISTERED: #private::Registered<S> = #private::panic!(#refusal);
+        }
+    }
+}
+
+/// A tool whose signature is in the middle of typing.
+pub(crate) fn half_typed_tool(krate: &Path, function: &LooseFunction) -> TokenStream {
+    let private = quote!(#krate::__private);
+    let LooseFunction { attrs, vis, ident } = function;
+    let conditions: Vec<_> = attrs.iter().filter(|attr| attr.path().is_ident("cfg")).collect();
+    let name = ident.unraw().to_string();
+    let ident = generated(ident);
+    let refusal = format!("`#[tool]` does not understand the signature of `{name}`");
+    quote! {
+        #(#conditions)*
+        #[doc(hidden)]
+        #vis struct #ident {}
+
+        #(#conditions)*
+        impl #private::Tool for #ident {
+            const NAME: &'static #private::str = #name;
+            type Output = ();
+        }
+
+        #(#conditions)*
+        impl<S: 'static> #private::ToolFor<S> for #ident {
+            fn definition() -> #private::ToolDefinition<S> {
+                const { #private::panic!(#refusal) }
+            }
+        }
+    }
 }
 
 /// A tool that does nothing. It has the output type that the function has, where that can be said.
@@ -83,8 +139,8 @@ pub(crate) fn tool(
 
         #(#conditions)*
         #allow
-        impl<__ProtolinkState: 'static> #private::ToolFor<__ProtolinkState> for #handle {
-            fn definition() -> #private::ToolDefinition<__ProtolinkState> {
+        impl<S: 'static> #private::ToolFor<S> for #handle {
+            fn definition() -> #private::ToolDefinition<S> {
                 #private::ToolDefinition::stub(#name)
             }
         }

@@ -4,8 +4,9 @@ use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Path, Type, parse_quote};
 
-use crate::check::erase_lifetimes;
+use crate::check::{erase_lifetimes, outlive};
 use crate::function::{Function, private};
+use crate::generics::Generics;
 use crate::options::HookOptions;
 use crate::spans::{ends, generated_at, own, respan};
 use crate::stage::Stage;
@@ -41,14 +42,21 @@ pub(crate) struct Thunk<'f> {
     stage: Stage,
     krate: &'f Path,
     function: &'f Function,
-    for_tool: bool,
+    tool: Option<&'f Path>,
+    generics: &'f Generics,
     subject: Place,
     states: Vec<Place>,
     output: Place,
 }
 
 impl<'f> Thunk<'f> {
-    pub(crate) fn new(stage: Stage, krate: &'f Path, options: &HookOptions, function: &'f Function) -> Self {
+    pub(crate) fn new(
+        stage: Stage,
+        krate: &'f Path,
+        options: &'f HookOptions,
+        function: &'f Function,
+        generics: &'f Generics,
+    ) -> Self {
         let name = generated_at(function.sig.ident.span());
         let nothing = || Place { ty: parse_quote!(()), start: name, end: name };
         let mut parameters = function.parameters().map(|parameter| Place::of(&parameter.ty));
@@ -56,7 +64,8 @@ impl<'f> Thunk<'f> {
             stage,
             krate,
             function,
-            for_tool: options.tool.is_some(),
+            tool: options.tool.as_ref().map(|tool| &tool.value),
+            generics,
             subject: parameters.next().unwrap_or_else(nothing),
             states: parameters.collect(),
             output: function.output().map_or_else(nothing, Place::of),
@@ -69,29 +78,34 @@ impl<'f> Thunk<'f> {
         if self.stage == Stage::BeforeComplete {
             let Place { ty, start, .. } = &self.subject;
             let private = private(self.krate, *start);
+            let answer = &self.generics.answer;
             // A function pointer, since elided lifetimes may stand in it.
             bounds.push(quote_spanned! {*start=>
-                #private::Checks<fn(#ty), { use #private::NotAResponse as _; #private::SubjectKind::<#ty>::IS_RESPONSE }>:
-                    #private::ForAnswers<__ProtolinkAnswer>
+                fn(#ty): #private::ChecksAnswers<
+                    #answer,
+                    { use #private::NotAResponse as _; #private::SubjectKind::<#ty>::IS_RESPONSE }
+                >
             });
         }
         bounds
     }
 
-    /// `Source<true>: Provides<State<Db>, S>`
+    /// `State<Db>: FromState<S, true>`
     fn bound(&self, state: &Place) -> TokenStream {
-        let private = private(self.krate, state.start);
-        let (source, ty) = (self.source(state), &state.ty);
-        quote_spanned!(state.start=> #source: #private::Provides<#ty, __ProtolinkState>)
+        let (from_state, ty) = (self.source(state), outlive(&state.ty));
+        quote_spanned!(state.start=> #ty: #from_state)
     }
 
-    /// Where a parameter comes from, by its type, which can be a `State<T>` under any name. What is none is refused
-    /// once, where it stands, and not again where the hook is registered.
+    /// How a parameter comes out of the state, by its type, which can be a `State<T>` under any name. What is none is
+    /// refused once, where it stands, and not again where the hook is registered.
     fn source(&self, state: &Place) -> TokenStream {
         let private = private(self.krate, state.start);
-        let ty = &state.ty;
+        let (ty, agent) = (&state.ty, &self.generics.state);
         quote_spanned! {state.start=>
-            #private::Source<{ use #private::NotState as _; #private::ParameterKind::<#ty>::IS_STATE }>
+            #private::FromState<
+                #agent,
+                { use #private::NotState as _; #private::ParameterKind::<#ty>::IS_STATE }
+            >
         }
     }
 
@@ -101,7 +115,8 @@ impl<'f> Thunk<'f> {
         let private = quote!(#krate::__private);
         let register = own(self.stage.name());
         let stage = self.stage.type_name(Span::mixed_site());
-        let subject = own("subject");
+        let agent = &self.generics.state;
+        let subject = self.lent();
         let lent_state = if self.states.is_empty() { quote!(_) } else { own("state").into_token_stream() };
         let (kind, body) = match self.function.sig.asyncness {
             None => (own("Sync"), self.sync_body()),
@@ -110,7 +125,7 @@ impl<'f> Thunk<'f> {
         quote! {
             #private::Registered::#register(
                 <Self as #private::Hook>::META,
-                #private::Thunk::<#private::#stage, __ProtolinkState>::#kind(|#subject, #lent_state| #body),
+                #private::Thunk::<#private::#stage, #agent>::#kind(|#subject, #lent_state| #body),
             )
         }
     }
@@ -118,10 +133,13 @@ impl<'f> Thunk<'f> {
     fn sync_body(&self) -> TokenStream {
         let states: Vec<TokenStream> = self.states.iter().map(|state| self.state(state)).collect();
         let call = self.call(self.function.sig.ident.span(), &states);
-        let Some(lend) = self.lend("lend") else { return self.output.through(&self.convert("into_hook_result"), call) };
-        let krate = self.krate;
-        let subject = own("subject");
-        quote!(#krate::__private::#lend(#subject, |#subject| #call))
+        let converted = self.output.through(&self.convert("into_hook_result"), call);
+        let Some(lend) = self.lend("lend") else { return converted };
+        // A tool that is none is reported for the call as a whole, and is to be reported at its name.
+        let at = self.tool.map_or(self.subject.start, |tool| ends(tool).0);
+        let private = private(self.krate, at);
+        let subject = self.lent();
+        quote_spanned!(at=> #private::#lend(#subject, |#subject| #converted))
     }
 
     /// An error about the future as a whole is to stand at the `async` that makes it one.
@@ -132,7 +150,7 @@ impl<'f> Thunk<'f> {
         };
         let at = generated_at(keyword);
         let private = private(self.krate, at);
-        let (subject, narrowed) = (own("subject"), own("narrowed"));
+        let (subject, narrowed) = (self.lent(), own("narrowed"));
         // The state is taken before the future is made, so that the future owns what it holds.
         let names: Vec<Ident> = (0..states.len()).map(|index| own(&format!("state{index}"))).collect();
         let arguments: Vec<TokenStream> = names.iter().map(ToTokens::to_token_stream).collect();
@@ -140,7 +158,7 @@ impl<'f> Thunk<'f> {
         let converted = self.output.through(&self.convert("into_hook_result"), quote_spanned!(at=> #call.await));
         quote_spanned! {at=> {
             #(let #names = #states;)*
-            #private::HookFuture::new(async move {
+            #private::HookOutput::boxed(async move {
                 let #private::Option::Some(mut #narrowed) = #private::#narrow(#subject)? else {
                     return #private::Result::Ok(());
                 };
@@ -153,14 +171,13 @@ impl<'f> Thunk<'f> {
 
     /// The function that hands out the subject in the hook's own type, where that is another one than the loop's.
     fn lend(&self, verb: &str) -> Option<TokenStream> {
-        match self.stage {
-            Stage::AfterTool if self.for_tool => {
+        match (self.stage, self.tool) {
+            (Stage::AfterTool, Some(tool)) => {
                 let function = own(&format!("{verb}_observation"));
-                let output = (verb == "lend").then(|| quote!(, _));
-                Some(quote!(#function::<Self #output>))
+                Some(quote!(#function::<#tool>))
             }
-            Stage::BeforeComplete => Some(own(&format!("{verb}_response")).into_token_stream()),
-            Stage::BeforeModel | Stage::AfterTool => None,
+            (Stage::BeforeComplete, _) => Some(own(&format!("{verb}_response")).into_token_stream()),
+            (Stage::BeforeModel | Stage::AfterTool, _) => None,
         }
     }
 
@@ -180,10 +197,15 @@ impl<'f> Thunk<'f> {
         quote!(#function #arguments)
     }
 
+    /// The name of what is lent to the thunk. It stands where the type does, since errors about borrows name it.
+    fn lent(&self) -> Ident {
+        Ident::new("subject", self.subject.start)
+    }
+
     fn subject(&self) -> TokenStream {
         let mut subject = own("subject");
         subject.set_span(self.subject.end);
-        if self.for_tool {
+        if self.tool.is_some() {
             // The two types are compared here, and both are named: the tool's output and what the user wrote.
             let borrow = quote_spanned!(self.subject.start=> &mut *);
             return quote!(#borrow #subject);
@@ -201,8 +223,13 @@ impl<'f> Thunk<'f> {
     fn state(&self, place: &Place) -> TokenStream {
         let private = private(self.krate, place.start);
         let state = own("state");
-        let (source, ty) = (self.source(place), &place.ty);
-        let value = quote_spanned!(place.start=> <#source as #private::Provides<#ty, __ProtolinkState>>::take(#state));
+        let value = place.through(
+            &{
+                let from_state = self.source(place);
+                quote!(#from_state>::from_state)
+            },
+            state,
+        );
         place.through(&quote!(#private::HookParam>::given), value)
     }
 }

@@ -1,16 +1,17 @@
 //! `#[tool]`.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::visit_mut::VisitMut;
 use syn::{Attribute, Error, Expr, FnArg, Ident, Meta, Pat, Path, Type};
 
 use crate::check::{self, Errors};
 use crate::function::{Function, private};
-use crate::hook::not_a_function;
+use crate::hook::half_typed;
 use crate::options::{OnError, ToolOptions, check_tool_name};
 use crate::spans::{ends, generated, generated_at, own, respan};
+use crate::stage::{is_tool, of_attribute};
 use crate::stub;
 
 // Input:
@@ -29,9 +30,15 @@ pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
     let mut function = match syn::parse2::<Function>(item.clone()) {
         Ok(function) => function,
         Err(error) => {
-            errors.push(not_a_function("`#[tool]`", item, error));
+            let stub = match half_typed("`#[tool]`", item, error) {
+                Ok(half_typed) => Some(stub::half_typed_tool(&options.krate(), &half_typed)),
+                Err(error) => {
+                    errors.push(error);
+                    None
+                }
+            };
             let errors = errors.finish().map(Error::into_compile_error);
-            return quote!(#item #errors);
+            return quote!(#item #errors #stub);
         }
     };
     check_tool(&mut errors, &options, &function);
@@ -41,26 +48,32 @@ pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
         None => registration(&krate, &options, &function, &arguments),
         // The function stays, and its name stays usable in `tools![..]`, so that one mistake is one error.
         Some(error) => {
-            function.attrs.retain(|attribute| !is_tool(attribute));
             let error = error.into_compile_error();
-            let handle = handle(&options, &function);
-            let output = if nameable(&function) { output_type(&krate, &function) } else { quote!(()) };
-            let declaration = declaration(&options, &function);
-            let stub = stub::tool(&krate, &handle, &output, &declaration, &function);
+            // A hook of the same function is still made, and takes the name.
+            let is_hook = function.attrs.iter().any(|attribute| of_attribute(attribute).is_some());
+            let stub = if is_hook { None } else { stub(&krate, &options, &function) };
+            // This attribute once more has been reported, and would only say it again.
+            function.attrs.retain(|attribute| !is_tool(attribute));
             quote!(#error #stub)
         }
     };
     quote!(#function #generated)
 }
 
-fn is_tool(attribute: &Attribute) -> bool {
-    attribute.path().segments.last().is_some_and(|last| last.ident == "tool")
+/// What stands for a tool that has an error.
+fn stub(krate: &Path, options: &ToolOptions, function: &Function) -> Option<TokenStream> {
+    let output = if nameable(function) { output_type(krate, function) } else { quote!(()) };
+    stub::tool(krate, &handle(options, function), &output, &declaration(options, function), function)
 }
 
 /// What is wrong with a tool before its types are known.
 fn check_tool(errors: &mut Errors, options: &ToolOptions, function: &Function) {
     if let Some(attribute) = function.attrs.iter().find(|attribute| is_tool(attribute)) {
         errors.at(attribute, "a function is a tool once: write a function for each tool");
+    }
+    if let Some(attribute) = function.attrs.iter().find(|attribute| of_attribute(attribute).is_some()) {
+        errors.at(attribute, "a function is a hook or a tool, not both");
+        return;
     }
     check::function(errors, "a tool", function);
     let ident = &function.sig.ident;
@@ -80,14 +93,17 @@ fn check_tool(errors: &mut Errors, options: &ToolOptions, function: &Function) {
             let fix = "make it an `async fn` instead of returning a future, and write the type";
             errors.at(found, format!("a tool returns a value or `Result<O, E>`: {fix}"));
         }
-        for borrow in borrows(output) {
+        for borrow in borrows(output, true) {
             errors.at(borrow, "a tool's result outlives the call, so it is owned: write `String` for `&str`");
         }
     }
     for parameter in function.parameters() {
-        for borrow in borrows(&parameter.ty) {
-            errors
-                .at(borrow, "a tool's parameters are made for each call, so they are owned: write `String` for `&str`");
+        // A `State<&'static str>` is fine; an argument that is a reference is not.
+        for borrow in borrows(&parameter.ty, matches!(*parameter.ty, Type::Reference(_))) {
+            errors.at(
+                borrow,
+                "a tool owns its parameters: an argument (`String`, not `&str`), `State<T>` or `ToolContext`",
+            );
         }
     }
 }
@@ -95,34 +111,37 @@ fn check_tool(errors: &mut Errors, options: &ToolOptions, function: &Function) {
 /// Whether the output type can be named outside of the function.
 fn nameable(function: &Function) -> bool {
     function.sig.generics.params.is_empty()
-        && function
-            .output()
-            .is_none_or(|ty| !matches!(ty, Type::Never(_)) && check::impl_trait(ty).is_none() && borrows(ty).is_empty())
+        && function.output().is_none_or(|ty| {
+            !matches!(ty, Type::Never(_)) && check::impl_trait(ty).is_none() && borrows(ty, true).is_empty()
+        })
 }
 
-/// The references and lifetimes in a type that are not `'static`.
-fn borrows(ty: &Type) -> Vec<TokenStream> {
-    struct Find(Vec<TokenStream>);
+/// The references and lifetimes in a type, those that are `'static` only where they are asked for.
+fn borrows(ty: &Type, also_static: bool) -> Vec<TokenStream> {
+    struct Find {
+        also_static: bool,
+        found: Vec<TokenStream>,
+    }
     impl VisitMut for Find {
         fn visit_type_reference_mut(&mut self, reference: &mut syn::TypeReference) {
-            match &reference.lifetime {
-                Some(lifetime) if lifetime.ident == "static" => {
-                    syn::visit_mut::visit_type_reference_mut(self, reference);
-                }
-                _ => self.0.push(reference.to_token_stream()),
+            let is_static = reference.lifetime.as_ref().is_some_and(|lifetime| lifetime.ident == "static");
+            if is_static && !self.also_static {
+                syn::visit_mut::visit_type_reference_mut(self, reference);
+            } else {
+                self.found.push(reference.to_token_stream());
             }
         }
         fn visit_lifetime_mut(&mut self, lifetime: &mut syn::Lifetime) {
             if lifetime.ident != "static" {
-                self.0.push(lifetime.to_token_stream());
+                self.found.push(lifetime.to_token_stream());
             }
         }
         fn visit_type_fn_ptr_mut(&mut self, _: &mut syn::TypeFnPtr) {}
         fn visit_trait_bound_mut(&mut self, _: &mut syn::TraitBound) {}
     }
-    let mut find = Find(Vec::new());
+    let mut find = Find { also_static, found: Vec::new() };
     find.visit_type_mut(&mut ty.clone());
-    find.0
+    find.found
 }
 
 /// A parameter, with what its attributes said.
@@ -131,7 +150,8 @@ struct Argument {
     name: Option<Ident>,
     ty: Type,
     description: String,
-    default: Option<Expr>,
+    /// The name of the function that makes the default, and its body.
+    default: Option<(Ident, Expr)>,
 }
 
 impl Argument {
@@ -147,7 +167,11 @@ impl Argument {
             for attribute in parameter.attrs.iter().filter(|attribute| attribute.path().is_ident("default")) {
                 match default_value(attribute) {
                     Ok(_) if default.is_some() => errors.at(attribute, "a parameter has one default"),
-                    Ok(value) => default = Some(value),
+                    Ok(value) => {
+                        let function =
+                            format_ident!("__protolink_default_{}", arguments.len(), span = Span::mixed_site());
+                        default = Some((function, value));
+                    }
                     Err(error) => errors.push(error),
                 }
             }
@@ -171,11 +195,11 @@ impl Argument {
         quote_spanned!(start=> { use #private::AnArgument as _; #private::ToolParameterKind::<#ty>::KIND })
     }
 
-    /// `Source<{ .. }>: Provides<Ty, S>`
-    fn bound(&self, krate: &Path) -> TokenStream {
+    /// `State<Db>: FromCall<S, { .. }>`
+    fn bound(&self, krate: &Path, state: &Ident) -> TokenStream {
         let (start, _) = ends(&self.ty);
         let (private, kind, ty) = (private(krate, start), self.kind(krate), &self.ty);
-        quote_spanned!(start=> #private::ToolSource<#kind>: #private::ProvidesParameter<#ty, __ProtolinkState>)
+        quote_spanned!(start=> #ty: #private::FromCall<#state, #kind>)
     }
 
     /// Adds it to the schema, where it is an argument.
@@ -183,14 +207,14 @@ impl Argument {
         let (start, _) = ends(&self.ty);
         let (private, kind, ty, description) = (private(krate, start), self.kind(krate), &self.ty, &self.description);
         let schema = own("schema");
-        let name = self.name.as_ref().map(|name| name.unraw().to_string()).unwrap_or_default();
+        let name = self.name();
         let call = match (&self.name, &self.default) {
             (None, _) => quote_spanned!(start=> #private::UnnamedParameter<#kind>>::unnamed()),
             (Some(_), None) => {
                 quote_spanned!(start=> #private::ToolParameter<#kind>>::describe(&mut #schema, #name, #description))
             }
-            (Some(_), Some(default)) => {
-                quote_spanned!(start=> #private::DefaultParameter>::describe_default(&mut #schema, #name, #description, #default))
+            (Some(_), Some((default, _))) => {
+                quote_spanned!(start=> #private::DefaultParameter>::describe_default(&mut #schema, #name, #description, #default()))
             }
         };
         let open = quote_spanned!(start=> <);
@@ -198,22 +222,47 @@ impl Argument {
         quote!(#open #ty #through)
     }
 
+    /// `fn default_1() -> u32 { 10 }`, so that the default is written out once, and checked once.
+    fn default_function(&self) -> Option<TokenStream> {
+        let (function, value) = self.default.as_ref()?;
+        let (ty, span) = (&self.ty, ends(&self.ty).0);
+        Some(quote_spanned!(span=> fn #function() -> #ty { #value }))
+    }
+
+    /// Whether the model's arguments fit it, said without running anything.
+    fn check(&self, krate: &Path) -> TokenStream {
+        let (start, _) = ends(&self.ty);
+        let (private, kind, ty) = (private(krate, start), self.kind(krate), &self.ty);
+        let (arguments, name) = (own("arguments"), self.name());
+        let open = quote_spanned!(start=> <);
+        let check = if self.default.is_some() {
+            quote_spanned!(start=> as #private::DefaultParameter>::check_or_default(#arguments, #name)?;)
+        } else {
+            quote_spanned!(start=> as #private::ToolParameter<#kind>>::check(#arguments, #name)?;)
+        };
+        quote!(#open #ty #check)
+    }
+
+    fn name(&self) -> String {
+        self.name.as_ref().map(|name| name.unraw().to_string()).unwrap_or_default()
+    }
+
     /// Its value for one call.
-    fn value(&self, krate: &Path) -> TokenStream {
+    fn value(&self, krate: &Path, state: &Ident) -> TokenStream {
         let (start, _) = ends(&self.ty);
         let (private, kind, ty) = (private(krate, start), self.kind(krate), &self.ty);
         let call = own("call");
-        let name = self.name.as_ref().map(|name| name.unraw().to_string()).unwrap_or_default();
+        let name = self.name();
         let open = quote_spanned!(start=> <);
         let taken = quote_spanned! {start=>
-            <#private::ToolSource<#kind> as #private::ProvidesParameter<#ty, __ProtolinkState>>::take(&mut #call, #name)
+            <#ty as #private::FromCall<#state, #kind>>::take(&mut #call, #name)
         };
         let accept = match &self.default {
             None => {
                 quote_spanned!(start=> as #private::ToolParameter<#kind>>::accept(#taken, #name)?)
             }
-            Some(default) => {
-                quote_spanned!(start=> as #private::DefaultParameter>::accept_or(#taken, #name, || #default)?)
+            Some((default, _)) => {
+                quote_spanned!(start=> as #private::DefaultParameter>::accept_or(#taken, #name, #default)?)
             }
         };
         quote!(#open #ty #accept)
@@ -305,15 +354,24 @@ fn registration(krate: &Path, options: &ToolOptions, function: &Function, argume
     };
     let output_type = output_type(krate, function);
     let description = description(&function.attrs);
-    let bounds = arguments.iter().map(|argument| argument.bound(krate));
+    let generics = function.generics(krate);
+    let state = &generics.state;
+    let bounds = arguments.iter().map(|argument| argument.bound(krate, state));
     let describe = arguments.iter().map(|argument| argument.describe(krate));
+    let defaults = arguments.iter().filter_map(Argument::default_function);
     let capabilities = options.capabilities.iter().map(syn::LitStr::value);
     let idempotent = options.idempotent.is_some();
     let on_error = match options.on_error.as_ref().map(|given| given.value) {
         Some(OnError::Report) => quote!(Report),
         Some(OnError::Fail) | None => quote!(Fail),
     };
-    let call = thunk(krate, function, arguments);
+    let checks = arguments.iter().map(|argument| argument.check(krate));
+    let names = arguments.iter().map(|argument| {
+        let (name, kind) = (argument.name(), argument.kind(krate));
+        quote!((#name, #kind))
+    });
+    let (parameters, given) = (parameters(), own("arguments"));
+    let call = thunk(krate, function, arguments, state);
     let schema = own("schema");
     quote! {
         #declaration
@@ -327,10 +385,12 @@ fn registration(krate: &Path, options: &ToolOptions, function: &Function, argume
 
         #(#conditions)*
         #deprecated
-        impl<__ProtolinkState: #private::Sync + 'static> #private::ToolFor<__ProtolinkState> for #handle
+        impl<#state: #private::Sync + 'static> #private::ToolFor<#state> for #handle
         where #(#bounds,)*
         {
-            fn definition() -> #private::ToolDefinition<__ProtolinkState> {
+            fn definition() -> #private::ToolDefinition<#state> {
+                const #parameters: &[(&#private::str, #private::u8)] = &[#(#names),*];
+                #(#defaults)*
                 let mut #schema = #private::ArgumentsSchema::new();
                 #(#describe)*
                 #private::ToolDefinition::annotated(
@@ -338,6 +398,11 @@ fn registration(krate: &Path, options: &ToolOptions, function: &Function, argume
                     #description,
                     #schema,
                     { use #private::NoOutputSchema as _; #private::OutputSchema::<<Self as #private::Tool>::Output>::schema() },
+                    |#given| {
+                        #private::check_names(#given, #parameters)?;
+                        #(#checks)*
+                        #private::Result::Ok(())
+                    },
                     #call,
                 )
                 .options(&[#(#capabilities),*], #idempotent, #private::OnError::#on_error)
@@ -346,8 +411,13 @@ fn registration(krate: &Path, options: &ToolOptions, function: &Function, argume
     }
 }
 
+/// The name of the list of parameters, beside the schema.
+fn parameters() -> Ident {
+    own("__PROTOLINK_PARAMETERS")
+}
+
 /// `|input, state| Box::pin(async move { .. })`
-fn thunk(krate: &Path, function: &Function, arguments: &[Argument]) -> TokenStream {
+fn thunk(krate: &Path, function: &Function, arguments: &[Argument], agent: &Ident) -> TokenStream {
     let private = quote!(#krate::__private);
     let (input, state, call) = (own("input"), own("state"), own("call"));
     // An error about the future as a whole is to stand at the `async` that makes it one.
@@ -355,28 +425,28 @@ fn thunk(krate: &Path, function: &Function, arguments: &[Argument]) -> TokenStre
     let at = generated_at(span);
     let mut ident = function.sig.ident.clone();
     ident.set_span(span.resolved_at(ident.span()));
-    let values = arguments.iter().map(|argument| argument.value(krate));
+    let values = arguments.iter().map(|argument| argument.value(krate, agent));
     let dot_await = function.is_async().then(|| quote_spanned!(at=> .await));
-    let names = arguments.iter().map(|argument| {
-        let name = argument.name.as_ref().map(|name| name.unraw().to_string()).unwrap_or_default();
-        let kind = argument.kind(krate);
-        quote!((#name, #kind))
-    });
+    let parameters = parameters();
     let Output { ty, fallible, start, end } = output(krate, function);
     let output_private = self::private(krate, start);
-    let open = quote_spanned!(start=> <);
-    let into = quote_spanned!(start=> as #output_private::ToolOutput<#fallible>>::into_tool_result);
     let result = own("result");
-    let mut converted = proc_macro2::Group::new(proc_macro2::Delimiter::Parenthesis, quote!(#result));
-    converted.set_span(end);
+    let split = {
+        let mut converted = proc_macro2::Group::new(proc_macro2::Delimiter::Parenthesis, quote!(#result));
+        converted.set_span(end);
+        let open = quote_spanned!(start=> <);
+        let split = quote_spanned!(start=> as #output_private::ToolOutput<#fallible>>::split);
+        quote!(#open #ty #split #converted)
+    };
+    let into = respan(quote!(#krate::__private::into_tool_result::<Self, _>), start);
     let boxed = respan(quote!(#krate::__private::Box::pin), at);
     quote_spanned! {at=>
         |#input, #state| #boxed(async move {
             let #result = {
-                let mut #call = #private::ToolCall::open(#input, #state, &[#(#names),*])?;
+                let mut #call = #private::ToolCall::open(#input, #state, #parameters)?;
                 #ident(#(#values),*)
             }#dot_await;
-            #open #ty #into #converted
+            #into(#split)
         })
     }
 }

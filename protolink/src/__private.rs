@@ -1,22 +1,26 @@
 //! What generated code refers to. Not for use by hand: names here change without notice.
 
+pub use core::clone::Clone;
+pub use core::marker::Sync;
 pub use core::option::Option;
+pub use core::primitive::{str, u8, usize};
 pub use core::result::Result;
 pub use core::time::Duration;
-pub use core::{file, line, module_path};
+pub use core::{file, line, module_path, panic};
 pub use std::boxed::Box;
-pub use std::string::String;
-pub use std::vec::Vec;
 
-pub use schemars;
-pub use serde;
 pub use serde_json;
 
+pub use crate::fingerprint::ListFingerprint;
 pub use crate::hook::{
-    AnswerFor, AnswerType, AsyncHook, BoxError, BoxFuture, Hook, HookFor, HookMeta, HookOutput, HookStage, Registered,
-    Stage, StageArg, StageSubject, Thunk, Untyped,
+    AbsentHook, AddHook, AfterTool, AfterToolSubject, AnswerFor, AsyncHook, BeforeComplete, BeforeCompleteSubject,
+    BeforeModel, BeforeModelSubject, ChecksAnswers, FromState, Hook, HookFor, HookFuture, HookMeta, HookOutput,
+    HookParam, HookStage, NotAResponse, NotATool, NotState, ParameterKind, Registered, Stage, SubjectKind, Thunk,
+    ToolName, lend_observation, lend_response, narrow_observation, narrow_response,
 };
-pub use crate::state::{FromRef, FromState, HookParam, State};
+pub use crate::state::FromRef;
 pub use crate::tool::{
-    OnError, OutputKind, PlainOutput, Tool, ToolContext, ToolDefinition, ToolFailure, ToolFor, ToolInput, ToolOutput,
+    AnArgument, ArgumentsSchema, DefaultParameter, FromCall, NoOutputSchema, OnError, OutputKind, OutputSchema,
+    PlainOutput, Taken, Tool, ToolCall, ToolDefinition, ToolFailure, ToolFor, ToolInput, ToolOutput, ToolParameter,
+    ToolParameterKind, UnnamedParameter, check_names, into_tool_result,
 };

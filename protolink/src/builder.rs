@@ -10,7 +10,7 @@ use crate::durable::RunStore;
 use crate::error::BuildError;
 use crate::event::Observer;
 use crate::hook::{
-    AfterTool, AgentHooks, AnswerType, BeforeComplete, BeforeModel, HookEntry, HookFor, StageFn, Untyped,
+    AddHook, AfterTool, AgentHooks, AnswerType, BeforeComplete, BeforeModel, HookEntry, HookFor, StageFn, Untyped,
 };
 use crate::model::Model;
 use crate::rules::{Approver, Budget, ContextPolicy, Policy, Retry};
@@ -194,6 +194,12 @@ impl<S, A> AgentBuilder<S, A> {
     }
 }
 
+impl<S: Send + Sync + 'static, A, H: HookFor<S, A>> AddHook<H> for AgentBuilder<S, A> {
+    fn add_hook(self) -> Self {
+        self.hook_of::<H>()
+    }
+}
+
 impl<S: Send + Sync + 'static, A> AgentBuilder<S, A> {
     /// Adds a tool: `.tool::<search>()`.
     #[must_use]
@@ -210,7 +216,14 @@ impl<S: Send + Sync + 'static, A> AgentBuilder<S, A> {
 
     /// Adds an annotated hook: `.hook(select_context {})`.
     #[must_use]
-    pub fn hook<H: HookFor<S, A>>(mut self, _hook: H) -> Self {
+    pub fn hook<H: HookFor<S, A>>(self, _hook: H) -> Self {
+        self.hook_of::<H>()
+    }
+
+    /// The hook of a type, for [`hooks!`](crate::hooks).
+    #[doc(hidden)]
+    #[must_use]
+    pub fn hook_of<H: HookFor<S, A>>(mut self) -> Self {
         self.push(HookEntry::annotated(H::REGISTERED));
         self
     }

@@ -1,8 +1,10 @@
 //! The three stages: what a hook is given, and how it is registered.
 
 mod closure;
+mod future;
 mod group;
 mod observation;
+mod parameter;
 mod registration;
 mod request;
 mod response;
@@ -10,10 +12,18 @@ mod run;
 mod stage;
 
 pub use closure::StageFn;
-pub use group::AgentHooks;
+#[doc(hidden)]
+pub use future::HookFuture;
 pub(crate) use group::HookEntry;
+pub use group::{AddHook, AgentHooks};
 pub(crate) use observation::ObservationDraft;
 pub use observation::ToolObservation;
+#[doc(hidden)]
+pub use parameter::{
+    AbsentHook, ChecksAnswers, FromState, NotAResponse, NotATool, NotState, ParameterKind, SubjectKind, ToolName,
+    lend_observation, lend_response, narrow_observation, narrow_response,
+};
+pub use parameter::{AfterToolSubject, BeforeCompleteSubject, BeforeModelSubject, HookParam};
 pub(crate) use registration::AnyThunk;
 #[doc(hidden)]
 pub use registration::{AsyncHook, Thunk};
@@ -24,6 +34,6 @@ pub(crate) use response::ResponseDraft;
 pub use response::{AnswerType, FinalResponse, Untyped};
 pub(crate) use run::{BoundHook, panic_message};
 pub use run::{HookIdentity, HookPanicked, HookTimedOut};
-pub use stage::{AfterTool, BeforeComplete, BeforeModel, HookStage, Stage};
 #[doc(hidden)]
-pub use stage::{AnswerFor, StageArg, StageSubject};
+pub use stage::AnswerFor;
+pub use stage::{AfterTool, BeforeComplete, BeforeModel, HookStage, Stage};

@@ -30,6 +30,7 @@ pub mod rules;
 mod run;
 mod run_context;
 mod settings;
+pub mod signature;
 mod state;
 pub mod testing;
 pub mod tool;
@@ -45,7 +46,9 @@ pub use conversation::Conversation;
 pub use digest::Digest;
 pub use error::{BuildError, Error};
 pub use event::{ContentEffect, HookEffect, Observer, RunEvent};
-pub use fingerprint::{ContractChange, ContractFingerprint, ContractPart, Fingerprint, PartKind, UnknownFingerprint};
+pub use fingerprint::{
+    ContractChange, ContractFingerprint, ContractPart, Fingerprint, ListFingerprint, PartKind, UnknownFingerprint,
+};
 pub use history::{HistoryMut, MessageMut};
 pub use hook::{
     AfterTool, AgentHooks, AnswerType, BeforeComplete, BeforeModel, BoxError, BoxFuture, FinalResponse, Hook, HookFor,
@@ -55,6 +58,7 @@ pub use hook::{
 pub use ids::{ActionId, MessageId, RunId};
 pub use message::{Attachment, AttachmentSource, Content, Exchange, Message, ToolCall, ToolOutcome, Turn};
 pub use outcome::{Answer, Interruption, InterruptionRequest, Outcome};
+pub use protolink_macros::{FromRef, after_tool, before_complete, before_model, hook_module, tool};
 pub use receipt::{Receipt, ReceiptOutcome};
 pub use roster::ToolsMut;
 pub use run::{ResumeBuilder, RunBuilder, RunEvents, RunHandle, RunStream, ToolPanicked, ToolTimedOut};

@@ -7,7 +7,7 @@
 macro_rules! hooks {
     ($($hook:ty),* $(,)?) => {
         |builder| {
-            $(let builder = builder.hook::<$hook>(<$hook as $crate::Hook>::HOOK);)*
+            $(let builder = builder.hook_of::<$hook>();)*
             builder
         }
     };
@@ -23,5 +23,28 @@ macro_rules! tools {
             $(let builder = builder.tool::<$tool>();)*
             builder
         }
+    };
+}
+
+/// The fingerprint of hooks in their order, a constant expression: `hooks_fingerprint![select_context, keep_hits]`.
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::{ListFingerprint, hooks_fingerprint};
+///
+/// #[before_model]
+/// fn first(_request: &mut ModelRequest<'_>) {}
+///
+/// #[before_model]
+/// fn second(_request: &mut ModelRequest<'_>) {}
+///
+/// const ONE_WAY: ListFingerprint = hooks_fingerprint![first, second];
+/// const OTHER_WAY: ListFingerprint = hooks_fingerprint![second, first];
+/// assert_ne!(ONE_WAY, OTHER_WAY);
+/// ```
+#[macro_export]
+macro_rules! hooks_fingerprint {
+    ($($hook:ty),* $(,)?) => {
+        $crate::ListFingerprint::of(&[$(<$hook as $crate::Hook>::META),*])
     };
 }

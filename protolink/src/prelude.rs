@@ -9,4 +9,5 @@ pub use crate::outcome::{Answer, Interruption, Outcome};
 pub use crate::rules::{Budget, CapabilityPolicy, ContextPolicy, Retry};
 pub use crate::state::{FromRef, State};
 pub use crate::tool::{ToolContext, ToolError};
-pub use crate::{hooks, tools};
+pub use crate::{after_tool, before_complete, before_model, hook_module, hooks, tool, tools};
+pub use protolink_macros::FromRef;

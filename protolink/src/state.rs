@@ -37,28 +37,9 @@ pub trait FromRef<S> {
     fn from_ref(state: &S) -> Self;
 }
 
-/// What a hook may take after its first parameter.
-#[doc(hidden)]
-#[diagnostic::on_unimplemented(
-    message = "a hook cannot take a parameter of type `{Self}`",
-    label = "not a hook parameter",
-    note = "after the first parameter, a hook takes only `State<T>`"
-)]
-pub trait HookParam {
-    const IS_PARAM: () = ();
-}
-
-impl<T> HookParam for State<T> {}
-
-/// How a parameter comes out of the state.
-#[doc(hidden)]
-pub trait FromState<S>: Sized {
-    fn from_state(state: &S) -> Self;
-}
-
-impl<S, T: FromRef<S>> FromState<S> for State<T> {
-    #[inline]
-    fn from_state(state: &S) -> Self {
-        State(T::from_ref(state))
+/// The whole state is a part of itself.
+impl<S: Clone> FromRef<S> for S {
+    fn from_ref(state: &S) -> Self {
+        state.clone()
     }
 }

@@ -6,6 +6,7 @@ mod dynamic;
 mod error;
 mod output;
 mod spec;
+mod typed;
 
 pub(crate) use ask_user::{ASK_USER, ask_user_tool, question};
 pub(crate) use definition::{BoundTool, ToolCode};
@@ -14,8 +15,14 @@ pub use dynamic::DynTool;
 #[doc(hidden)]
 pub use error::ToolFailure;
 pub use error::{IntoToolFailure, ToolError};
-pub use output::ToolOutput;
+pub use output::ToolValue;
 #[doc(hidden)]
-pub use output::{OutputKind, PlainOutput};
+pub use output::{OutputKind, PlainOutput, ToolOutput, into_tool_result};
 pub use spec::ToolSpec;
 pub(crate) use spec::is_valid_tool_name;
+#[doc(hidden)]
+pub use typed::{
+    AnArgument, ArgumentsSchema, FromCall, NoOutputSchema, OutputSchema, Taken, ToolCall, ToolParameterKind,
+    check_names,
+};
+pub use typed::{DefaultParameter, ToolParameter, UnnamedParameter};

@@ -17,6 +17,10 @@ impl Fingerprint {
     pub const fn from_source(digest: [u8; 32]) -> Self {
         Self(digest)
     }
+
+    pub(crate) const fn bytes(self) -> [u8; 32] {
+        self.0
+    }
 }
 
 impl fmt::Display for Fingerprint {

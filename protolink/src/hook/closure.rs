@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::future::HookFuture;
 use super::registration::{AsyncHook, HookOutput, Thunk};
 use super::stage::{AfterTool, BeforeComplete, BeforeModel, HookStage};
 use super::{FinalResponse, ModelRequest, ToolObservation};
@@ -50,8 +51,7 @@ macro_rules! stage_fn {
         {
             fn into_thunk<S>(self) -> Thunk<$stage, S> {
                 Thunk::<$stage, S>::AsyncClosure(Arc::new(move |subject: &mut $subject<'_>| {
-                    let future = self(subject);
-                    Box::pin(async move { future.await.into_hook_result() })
+                    HookFuture::new(self(subject))
                 }))
             }
         }

@@ -28,6 +28,19 @@ impl<S> HookEntry<S> {
     }
 }
 
+/// What the hook `H` can be added to: an agent's builder, or a group.
+#[doc(hidden)]
+pub trait AddHook<H>: Sized {
+    #[must_use]
+    fn add_hook(self) -> Self;
+}
+
+impl<S, A, H: HookFor<S, A>> AddHook<H> for AgentHooks<S, A> {
+    fn add_hook(self) -> Self {
+        self.hook_of::<H>()
+    }
+}
+
 /// A group of hooks that keeps its own order in the place where it is registered, for use by several agents.
 ///
 /// ```
@@ -65,7 +78,14 @@ impl<S, A> AgentHooks<S, A> {
 
     /// Adds an annotated hook: `.hook(select_context {})`.
     #[must_use]
-    pub fn hook<H: HookFor<S, A>>(mut self, _hook: H) -> Self {
+    pub fn hook<H: HookFor<S, A>>(self, _hook: H) -> Self {
+        self.hook_of::<H>()
+    }
+
+    /// The hook of a type, for [`hooks!`](crate::hooks).
+    #[doc(hidden)]
+    #[must_use]
+    pub fn hook_of<H: HookFor<S, A>>(mut self) -> Self {
         self.entries.push(HookEntry::annotated(H::REGISTERED));
         self
     }

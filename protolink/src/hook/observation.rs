@@ -1,19 +1,16 @@
 //! What an `after_tool` hook is given (contract T1, T3, T4).
 
-use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::BoxError;
 use super::request::Invariant;
 use crate::change::{Captured, Change};
 use crate::run_context::RunContext;
-use crate::tool::Tool;
-use crate::value::{SharedValue, ValueError, check_depth, to_value};
+use crate::tool::{Tool, ToolValue};
+use crate::value::{SharedValue, ValueError, check_depth};
 
 /// A result on which hooks work, one after another. What the receipt keeps is shared, and copied when a hook asks for
 /// it mutably.
@@ -128,16 +125,12 @@ impl<'o> ToolObservation<'o> {
 
     /// The same observation in the output type of the tool `T`; `None` where it is another tool's.
     #[doc(hidden)]
-    pub fn narrow<T: Tool>(&mut self) -> Result<Option<ToolObservation<'_, T::Output>>, BoxError>
-    where
-        T::Output: DeserializeOwned + Send + 'static,
-    {
+    pub fn narrow<T: Tool>(&mut self) -> Result<Option<ToolObservation<'_, T::Output>>, BoxError> {
         if self.head.tool != T::NAME {
             return Ok(None);
         }
         let Slot::Json { current, proposed, .. } = &mut self.result else { return Ok(None) };
-        let value = <T::Output as Deserialize>::deserialize(&**current)
-            .map_err(|error| ValueError::Deserialize(error.to_string()))?;
+        let value = T::Output::from_json(current)?;
         let result = Slot::Decoded { value, changed: false, proposed };
         Ok(Some(ToolObservation { head: self.head, result, _brand: PhantomData }))
     }
@@ -191,13 +184,12 @@ impl<'o, O> ToolObservation<'o, O> {
     }
 }
 
-impl<O: Serialize + 'static> ToolObservation<'_, O> {
+impl<O: ToolValue> ToolObservation<'_, O> {
     /// Hands a changed result back as JSON.
     #[doc(hidden)]
     pub fn commit(self) -> Result<(), BoxError> {
         if let Slot::Decoded { value, changed: true, proposed } = self.result {
-            let json = (&value as &dyn Any).downcast_ref::<Value>().map_or_else(|| to_value(&value), |v| Ok(v.clone()));
-            *proposed = Some(json?);
+            *proposed = Some(value.into_json()?);
         }
         Ok(())
     }

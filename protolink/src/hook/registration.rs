@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Untyped;
+use super::future::HookFuture;
 use super::stage::{AfterTool, BeforeComplete, BeforeModel, HookStage, Stage};
 use crate::fingerprint::Fingerprint;
 
@@ -41,6 +42,22 @@ pub struct HookMeta {
 }
 
 impl HookMeta {
+    /// What an attribute says of its function.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn annotated(
+        stage: Stage,
+        name: &'static str,
+        module: &'static str,
+        file: &'static str,
+        line: u32,
+        fingerprint: [u8; 32],
+        signature: &'static str,
+    ) -> Self {
+        let fingerprint = Some(Fingerprint::from_source(fingerprint));
+        Self { stage, name, module, file, line, fingerprint, signature, tool: None, timeout: None }
+    }
+
     #[doc(hidden)]
     #[must_use]
     pub const fn new(stage: Stage, name: &'static str, module: &'static str) -> Self {
@@ -141,11 +158,9 @@ pub(crate) enum AnyThunk<S> {
 }
 
 type SyncFn<St, S> = for<'a, 'r> fn(&'a mut <St as HookStage>::Subject<'r>, &'a S) -> Result<(), BoxError>;
-type AsyncFn<St, S> =
-    for<'a, 'r> fn(&'a mut <St as HookStage>::Subject<'r>, &'a S) -> BoxFuture<'a, Result<(), BoxError>>;
+type AsyncFn<St, S> = for<'a, 'r> fn(&'a mut <St as HookStage>::Subject<'r>, &'a S) -> HookFuture<'a>;
 type SyncClosure<St> = dyn for<'a, 'r> Fn(&'a mut <St as HookStage>::Subject<'r>) -> Result<(), BoxError> + Send + Sync;
-type AsyncClosure<St> =
-    dyn for<'a, 'r> Fn(&'a mut <St as HookStage>::Subject<'r>) -> BoxFuture<'a, Result<(), BoxError>> + Send + Sync;
+type AsyncClosure<St> = dyn for<'a, 'r> Fn(&'a mut <St as HookStage>::Subject<'r>) -> HookFuture<'a> + Send + Sync;
 
 /// How a hook is called. A sync hook is a plain function pointer and pays for no future (contract S3).
 #[doc(hidden)]
@@ -179,6 +194,16 @@ pub trait HookOutput {
     /// # Errors
     /// The hook's own error.
     fn into_hook_result(self) -> Result<(), BoxError>;
+
+    /// The future of an async hook that returns this.
+    #[doc(hidden)]
+    fn boxed<'a, F>(future: F) -> HookFuture<'a>
+    where
+        Self: Sized,
+        F: Future<Output = Self> + Send + 'a,
+    {
+        HookFuture::new(future)
+    }
 }
 
 impl HookOutput for () {
@@ -188,7 +213,6 @@ impl HookOutput for () {
     }
 }
 
-#[diagnostic::do_not_recommend]
 impl<E: IntoHookError> HookOutput for Result<(), E> {
     #[inline]
     fn into_hook_result(self) -> Result<(), BoxError> {

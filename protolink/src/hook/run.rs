@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::registration::{BoxError, BoxFuture, HookMeta, Thunk};
+use super::future::HookFuture;
+use super::registration::{BoxError, HookMeta, Thunk};
 use super::stage::{HookStage, Stage};
 use crate::fingerprint::Fingerprint;
 
@@ -55,7 +56,7 @@ impl HookIdentity {
 /// What a hook's call gives: its result at once, or a future of it.
 pub(crate) enum HookCall<'a> {
     Done(Result<(), BoxError>),
-    Pending(BoxFuture<'a, Result<(), BoxError>>),
+    Pending(HookFuture<'a>),
 }
 
 /// A hook whose state is bound to it: the loop does not know the state's type.
@@ -120,13 +121,13 @@ fn catching<R>(call: impl FnOnce() -> R) -> std::thread::Result<R> {
     catch_unwind(AssertUnwindSafe(call))
 }
 
-struct CatchPanic<'a>(BoxFuture<'a, Result<(), BoxError>>);
+struct CatchPanic<'a>(HookFuture<'a>);
 
 impl Future for CatchPanic<'_> {
     type Output = Result<(), BoxError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        match catching(|| self.0.as_mut().poll(context)) {
+        match catching(|| Pin::new(&mut self.0).poll(context)) {
             Ok(poll) => poll,
             Err(panic) => Poll::Ready(Err(Box::new(HookPanicked::new(panic.as_ref())))),
         }

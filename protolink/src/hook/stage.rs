@@ -79,34 +79,6 @@ impl HookStage for BeforeComplete {
     type Subject<'r> = FinalResponse<'r>;
 }
 
-#[doc(hidden)]
-pub type StageSubject<'r, St> = <St as HookStage>::Subject<'r>;
-
-/// The first parameter of a hook, by type and not by name.
-#[doc(hidden)]
-#[diagnostic::on_unimplemented(
-    message = "the first parameter of a `{St}` hook cannot be `{Self}`",
-    label = "wrong parameter for this stage",
-    note = "`#[before_model]` takes `&mut ModelRequest<'_>`, `#[after_tool]` takes `&mut ToolObservation<'_>`, `#[before_complete]` takes `&mut FinalResponse<'_>`"
-)]
-pub trait StageArg<St, Given>: Sized {
-    fn accept(given: Given) -> Self;
-}
-
-impl<'a, 'r> StageArg<BeforeModel, &'a mut ModelRequest<'r>> for &'a mut ModelRequest<'r> {
-    #[inline(always)]
-    fn accept(given: Self) -> Self {
-        given
-    }
-}
-
-impl<'a, 'r> StageArg<AfterTool, &'a mut ToolObservation<'r>> for &'a mut ToolObservation<'r> {
-    #[inline(always)]
-    fn accept(given: Self) -> Self {
-        given
-    }
-}
-
 /// Whether a hook that checks answers of one type may be registered for an agent that gives answers of another.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(

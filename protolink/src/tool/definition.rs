@@ -7,6 +7,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::error::ToolFailure;
+use super::output::ToolValue;
 use super::spec::ToolSpec;
 use crate::hook::BoxFuture;
 use crate::ids::ActionId;
@@ -22,7 +23,7 @@ pub trait Tool: 'static {
     /// The name by which the model calls it.
     const NAME: &'static str;
     /// What it gives back when it succeeds.
-    type Output: 'static;
+    type Output: ToolValue;
 }
 
 /// A tool that an agent with the state `S` can run.
@@ -114,7 +115,7 @@ impl ToolContext {
     }
 }
 
-type ToolFn<S> = for<'a> fn(ToolInput, &'a S) -> BoxFuture<'a, Result<Value, ToolFailure>>;
+pub(crate) type ToolFn<S> = for<'a> fn(ToolInput, &'a S) -> BoxFuture<'a, Result<Value, ToolFailure>>;
 
 /// A tool as the builder keeps it.
 pub struct ToolDefinition<S> {

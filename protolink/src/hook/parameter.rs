@@ -1,0 +1,216 @@
+//! The parameters of an annotated hook, told apart by their types and not by their names.
+//!
+//! The generated code asks each parameter's type what it is. A constant that depends on it picks the trait
+//! implementation, so that a wrong parameter is an error where it stands, and only there: the hook can still be
+//! registered, and one mistake stays one error.
+
+use std::marker::PhantomData;
+
+use super::registration::{Hook, HookFor, HookMeta, Registered, Thunk};
+use super::response::AnswerType;
+use super::stage::{AnswerFor, BeforeModel, Stage};
+use super::{BoxError, FinalResponse, ModelRequest, ToolObservation};
+use crate::state::{FromRef, State};
+use crate::tool::Tool;
+
+/// The first parameter of a `#[before_model]` hook.
+#[diagnostic::on_unimplemented(
+    message = "the first parameter of a `#[before_model]` hook is `&mut ModelRequest<'_>`, not `{Self}`",
+    label = "write `&mut ModelRequest<'_>`",
+    note = "a hook changes what it is lent, in place"
+)]
+pub trait BeforeModelSubject<Given>: Sized {
+    #[doc(hidden)]
+    fn accept(given: Given) -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<'a, 'r> BeforeModelSubject<&'a mut ModelRequest<'r>> for &'a mut ModelRequest<'r> {
+    #[inline]
+    fn accept(given: Self) -> Self {
+        given
+    }
+}
+
+/// The first parameter of an `#[after_tool]` hook that names no tool.
+#[diagnostic::on_unimplemented(
+    message = "the first parameter of an `#[after_tool]` hook is `&mut ToolObservation<'_>`, not `{Self}`",
+    label = "write `&mut ToolObservation<'_>`",
+    note = "with `#[after_tool(tool = search)]` it is `&mut ToolObservation<'_, O>`, where `O` is what `search` returns"
+)]
+pub trait AfterToolSubject<Given>: Sized {
+    #[doc(hidden)]
+    fn accept(given: Given) -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<'a, 'r> AfterToolSubject<&'a mut ToolObservation<'r>> for &'a mut ToolObservation<'r> {
+    #[inline]
+    fn accept(given: Self) -> Self {
+        given
+    }
+}
+
+/// The first parameter of a `#[before_complete]` hook.
+#[diagnostic::on_unimplemented(
+    message = "the first parameter of a `#[before_complete]` hook is `&mut FinalResponse<'_>`, not `{Self}`",
+    label = "write `&mut FinalResponse<'_>`",
+    note = "for an agent whose answers are `T` it may be `&mut FinalResponse<'_, T>`"
+)]
+pub trait BeforeCompleteSubject<Given>: Sized {
+    #[doc(hidden)]
+    fn accept(given: Given) -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<'a, 'r, T> BeforeCompleteSubject<&'a mut FinalResponse<'r, T>> for &'a mut FinalResponse<'r, T> {
+    #[inline]
+    fn accept(given: Self) -> Self {
+        given
+    }
+}
+
+/// What a hook may take after its first parameter: any number of `State<T>`.
+#[diagnostic::on_unimplemented(
+    message = "a hook cannot take a parameter of type `{Self}`",
+    label = "not a `State<T>`",
+    note = "after the first parameter, a hook takes only `State<T>`, where the agent's state has a `T`"
+)]
+pub trait HookParam: Sized {
+    #[doc(hidden)]
+    #[inline]
+    #[must_use]
+    fn given(self) -> Self {
+        self
+    }
+}
+
+impl<T> HookParam for State<T> {}
+
+/// Tells `State<T>` from every other type: its own constant is found before that of [`NotState`].
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct ParameterKind<T>(PhantomData<T>);
+
+impl<T> ParameterKind<State<T>> {
+    pub const IS_STATE: bool = true;
+}
+
+#[doc(hidden)]
+pub trait NotState {
+    const IS_STATE: bool = false;
+}
+
+impl<T> NotState for ParameterKind<T> {}
+
+/// How a parameter after the first comes out of the agent's state `S`.
+#[doc(hidden)]
+pub trait FromState<S, const IS_STATE: bool>: Sized {
+    fn from_state(state: &S) -> Self;
+}
+
+impl<S, T: FromRef<S>> FromState<S, true> for State<T> {
+    #[inline]
+    fn from_state(state: &S) -> Self {
+        State(T::from_ref(state))
+    }
+}
+
+impl<S, T> FromState<S, false> for T {
+    fn from_state(_: &S) -> Self {
+        // `HookParam` has refused the type where the hook is defined, so no program has this function.
+        const { panic!("a hook takes only `State<T>` after its first parameter") }
+    }
+}
+
+/// Tells `&mut FinalResponse<'_, T>` from every other type.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct SubjectKind<P>(PhantomData<P>);
+
+impl<T> SubjectKind<&mut FinalResponse<'_, T>> {
+    pub const IS_RESPONSE: bool = true;
+}
+
+#[doc(hidden)]
+pub trait NotAResponse {
+    const IS_RESPONSE: bool = false;
+}
+
+impl<P> NotAResponse for SubjectKind<P> {}
+
+/// Whether a hook, given as a function of its first parameter, can check the answers of an agent whose answers are `A`.
+#[doc(hidden)]
+pub trait ChecksAnswers<A, const IS_RESPONSE: bool> {}
+
+impl<A, T: AnswerFor<A>> ChecksAnswers<A, true> for for<'a, 'r> fn(&'a mut FinalResponse<'r, T>) {}
+impl<A, F> ChecksAnswers<A, false> for F {}
+
+/// The name of a tool, where the type is one: its own constant is found before the one of [`NotATool`].
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct ToolName<T>(PhantomData<T>);
+
+impl<T: Tool> ToolName<T> {
+    pub const NAME: &'static str = T::NAME;
+}
+
+#[doc(hidden)]
+pub trait NotATool {
+    const NAME: &'static str = "";
+}
+
+impl<T> NotATool for ToolName<T> {}
+
+/// Lends an observation in the output type of the hook's tool; does nothing for another tool.
+#[doc(hidden)]
+pub fn lend_observation<T: Tool>(
+    observation: &mut ToolObservation<'_>,
+    hook: impl FnOnce(&mut ToolObservation<'_, T::Output>) -> Result<(), BoxError>,
+) -> Result<(), BoxError> {
+    let Some(mut narrowed) = narrow_observation::<T>(observation)? else { return Ok(()) };
+    hook(&mut narrowed)?;
+    narrowed.commit()
+}
+
+/// The observation in the output type of the hook's tool; `None` for another tool.
+#[doc(hidden)]
+pub fn narrow_observation<'o, T: Tool>(
+    observation: &'o mut ToolObservation<'_>,
+) -> Result<Option<ToolObservation<'o, T::Output>>, BoxError> {
+    observation.narrow::<T>()
+}
+
+/// Lends a response in the answer type that the hook asks for.
+#[doc(hidden)]
+pub fn lend_response<T: AnswerType>(
+    response: &mut FinalResponse<'_>,
+    hook: impl FnOnce(&mut FinalResponse<'_, T>) -> Result<(), BoxError>,
+) -> Result<(), BoxError> {
+    let mut narrowed = response.narrow::<T>()?;
+    hook(&mut narrowed)?;
+    narrowed.commit()
+}
+
+/// The response in the answer type that the hook asks for.
+#[doc(hidden)]
+pub fn narrow_response<'o, T: AnswerType>(
+    response: &'o mut FinalResponse<'_>,
+) -> Result<Option<FinalResponse<'o, T>>, BoxError> {
+    response.narrow::<T>().map(Some)
+}
+
+/// Stands for a hook of a module whose `#[cfg]` is false. It is never added.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct AbsentHook;
+
+impl Hook for AbsentHook {
+    const HOOK: Self = Self;
+    const META: &'static HookMeta = &HookMeta::new(Stage::BeforeModel, "", "");
+}
+
+impl<S, A> HookFor<S, A> for AbsentHook {
+    const REGISTERED: Registered<S> =
+        Registered::before_model(Self::META, Thunk::<BeforeModel, S>::Sync(|_, _| Ok(())));
+}

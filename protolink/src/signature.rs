@@ -1,0 +1,21 @@
+//! What the functions of hooks and tools may take and return.
+//!
+//! The attribute macros check a function by its types, through the traits here; an alias is as good as the name. You
+//! need none of them in a program: they are what the compiler speaks of when a signature is wrong.
+//!
+//! | function | takes first | and then | returns |
+//! | --- | --- | --- | --- |
+//! | `#[before_model]` | `&mut ModelRequest<'_>` | any number of `State<T>` | `()` or `Result<(), E>` |
+//! | `#[after_tool]` | `&mut ToolObservation<'_>` | any number of `State<T>` | `()` or `Result<(), E>` |
+//! | `#[after_tool(tool = search)]` | `&mut ToolObservation<'_, O>`, with the output of `search` | any number of `State<T>` | `()` or `Result<(), E>` |
+//! | `#[before_complete]` | `&mut FinalResponse<'_>`, or `&mut FinalResponse<'_, T>` for answers of type `T` | any number of `State<T>` | `()` or `Result<(), E>` |
+//! | `#[tool]` | arguments, `State<T>` and `ToolContext` in any order | | `O` or `Result<O, E>` |
+//!
+//! All of them may be `async`. The error `E` is any `std::error::Error + Send + Sync + 'static`, a boxed one, `String` or
+//! `&str`, and for a tool also [`ToolError`](crate::ToolError).
+
+pub use crate::hook::{
+    AddHook, AfterToolSubject, BeforeCompleteSubject, BeforeModelSubject, ChecksAnswers, FromState, HookOutput,
+    HookParam, IntoHookError,
+};
+pub use crate::tool::{DefaultParameter, FromCall, IntoToolFailure, ToolParameter, ToolValue, UnnamedParameter};
