@@ -6,8 +6,8 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use protolink::RunId;
 use protolink::durable::{Lease, NewRun, Row, RunState, RunStore, SqliteStore};
-use protolink::ids::RunId;
 use rusqlite::Connection;
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use protolink::RunId;
 use protolink::durable::{Lease, NewRun, Row, RunState, RunStore, StoreError};
-use protolink::ids::RunId;
 use tempfile::TempDir;
 
 /// Longer than any test takes.

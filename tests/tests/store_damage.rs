@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use protolink::RunId;
 use protolink::durable::{NewRun, Page, RunFilter, RunState, RunStore, SqliteStore, StoreError, StoredRun};
-use protolink::ids::RunId;
 use protolink_tests::stores::{LONG, append, create, new_file, row};
 use rusqlite::Connection;
 use tempfile::TempDir;

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::Duration;
 
+use protolink::RunId;
 use protolink::durable::{
     Clock, Cursor, Lease, NewRun, Order, Page, Row, RunFilter, RunPage, RunState, RunStore, RunSummary, StoreError,
     StoredRun, Timestamp,
 };
-use protolink::ids::RunId;
 use protolink::testing::{ManualClock, store_suite};
 
 /// What a store can get wrong.

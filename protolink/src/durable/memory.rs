@@ -21,7 +21,7 @@ use crate::ids::RunId;
 /// ```
 /// use std::time::Duration;
 /// use protolink::durable::{MemoryStore, NewRun, Row, RunStore};
-/// use protolink::ids::RunId;
+/// use protolink::RunId;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), protolink::durable::StoreError> {

@@ -11,7 +11,7 @@ use crate::ids::RunId;
 ///
 /// ```
 /// use protolink::durable::Row;
-/// use protolink::ids::RunId;
+/// use protolink::RunId;
 ///
 /// let run = RunId::from("order-4711");
 /// let mut row = Row::new(&run, 1, 1, r#"{"started":{}}"#);
