@@ -87,6 +87,7 @@ impl AgentConfig {
 
     /// A builder with these settings, which wants the same hooks and tools again. A built-in tool is there by the
     /// setting that brings it.
+    #[must_use]
     pub fn builder(&self) -> AgentBuilder {
         let mut settings = Settings::new(self.name.clone());
         settings.instructions.clone_from(&self.instructions);

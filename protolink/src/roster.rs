@@ -135,6 +135,7 @@ impl<'t> ToolsMut<'t> {
     }
 
     /// The tools, in the order of their registration.
+    #[must_use]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &ToolSpec> {
         self.draft.current.specs().iter().map(|spec| &**spec)
     }

@@ -31,7 +31,7 @@ use state::{Phase, Run};
 
 impl Run {
     /// Runs from where the run stands to its end, or to where a person is waited for.
-    async fn to_the_end(&mut self) -> Result<Outcome, Error> {
+    async fn go_on(&mut self) -> Result<Outcome, Error> {
         loop {
             self.check_cancelled()?;
             match &self.phase {

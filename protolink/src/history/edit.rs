@@ -57,6 +57,7 @@ impl<'h> HistoryMut<'h> {
     }
 
     /// The messages, oldest first.
+    #[must_use]
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Message> + ExactSizeIterator {
         self.draft.view(self.scope).messages().iter().map(|message| &**message)
     }

@@ -125,6 +125,14 @@ enum Undo {
     System(SystemSlot),
 }
 
+/// Whether the running hook touched what is for this request only, and how it found it.
+#[derive(Debug, Default)]
+enum OverlayBefore {
+    #[default]
+    Untouched,
+    Found(Option<Box<History>>),
+}
+
 /// A history on which hooks work, one after another.
 ///
 /// Edits are made in place, so that their cost follows the edit and not the conversation. What the running hook did
@@ -138,7 +146,7 @@ pub(crate) struct HistoryDraft {
     /// What is sent instead, once a hook used `this_step()`.
     overlay: Option<Box<History>>,
     /// The overlay as the running hook found it, once that hook touched it.
-    overlay_before: Option<Option<Box<History>>>,
+    before_hook: OverlayBefore,
     /// How to take back what was done since the last commit.
     undo: Vec<Undo>,
     /// How much of it was accepted.
@@ -205,7 +213,7 @@ impl HistoryDraft {
     pub(crate) fn accept(&mut self) -> Vec<Change> {
         self.accepted = self.undo.len();
         self.next_id_before = self.next_id;
-        self.overlay_before = None;
+        self.before_hook = OverlayBefore::Untouched;
         std::mem::take(&mut self.changes)
     }
 
@@ -219,7 +227,7 @@ impl HistoryDraft {
     pub(crate) fn roll_back(&mut self) {
         self.undo_down_to(self.accepted);
         self.next_id = self.next_id_before;
-        if let Some(overlay) = self.overlay_before.take() {
+        if let OverlayBefore::Found(overlay) = std::mem::take(&mut self.before_hook) {
             self.overlay = overlay;
         }
         self.changes.clear();
@@ -298,8 +306,8 @@ impl HistoryDraft {
 
     /// The overlay, made of the kept history when it is first needed.
     fn overlay(&mut self) -> &mut History {
-        if self.overlay_before.is_none() {
-            self.overlay_before = Some(self.overlay.clone());
+        if matches!(self.before_hook, OverlayBefore::Untouched) {
+            self.before_hook = OverlayBefore::Found(self.overlay.clone());
         }
         self.overlay.get_or_insert_with(|| Box::new(self.base.clone()))
     }

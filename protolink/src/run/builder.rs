@@ -130,6 +130,7 @@ impl RunBuilder<'static> {
     ///
     /// # Panics
     /// Never by itself; like `tokio::spawn` it needs to be called inside a runtime, and says so otherwise.
+    #[must_use = "the run goes on without its handle; ask for its result, or drop the handle on purpose"]
     pub fn start(mut self) -> RunHandle {
         let cancel = self.start.cancel.child_token();
         self.start.cancel = cancel.clone();

@@ -33,7 +33,7 @@ impl<'c> Home<'c> {
     pub(super) async fn run_to_the_end(mut self) -> Result<Outcome, Error> {
         let keep_alive = self.run.journal.as_ref().map(crate::durable::journal::Journal::keep_alive);
         let result = {
-            let work = self.run.to_the_end();
+            let work = self.run.go_on();
             match keep_alive {
                 None => work.await,
                 Some(keep_alive) => super::waiting::beside(work, keep_alive).await,

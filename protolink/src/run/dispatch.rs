@@ -13,6 +13,7 @@ use crate::event::RunEvent;
 use crate::hook::BoxError;
 use crate::message::Message;
 use crate::receipt::{Receipt, ReceiptOutcome};
+use crate::rules::ContextPolicy;
 use crate::rules::context::read_artifact;
 use crate::settings::AgentInner;
 use crate::tool::{BoundTool, OnError, ToolCode, ToolContext, ToolFailure, ToolInput};
@@ -115,7 +116,7 @@ impl Run {
             run: Arc::clone(&self.context),
             cancellation: self.cancel.clone(),
         };
-        let page = agent.settings.context_policy.as_ref().map_or(0, |policy| policy.page_chars());
+        let page = agent.settings.context_policy.as_ref().map_or(0, ContextPolicy::page_chars);
         let messages = if tool.is_built_in() { self.draft.history.kept().messages().to_vec() } else { Vec::new() };
         let timeout = agent.settings.tool_timeout;
         Ok(async move {

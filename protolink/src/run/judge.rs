@@ -84,10 +84,7 @@ impl Run {
             let repeated = !call.id.is_empty() && ids.contains(&call.id);
             if call.id.is_empty() || repeated {
                 // Each call is answered under an id of its own, or the provider could not tell the answers apart.
-                call.id = (index..)
-                    .map(|n| format!("call_{}_{n}", self.step))
-                    .find(|id| !ids.contains(id))
-                    .unwrap_or_default();
+                call.id = self.unused_id(index, &ids);
             }
             ids.insert(call.id.clone());
             let state = if repeated {
@@ -102,6 +99,13 @@ impl Run {
             records.push(CallRecord { action_id, call, state });
         }
         records
+    }
+
+    /// An identifier for a call that brought none of its own.
+    fn unused_id(&self, index: usize, taken: &HashSet<String>) -> String {
+        let candidates = (0..=taken.len()).map(|n| format!("call_{}_{}", self.step, index + n));
+        // One of so many is free.
+        candidates.into_iter().find(|id| !taken.contains(id)).unwrap_or_default()
     }
 
     /// Decides about one call: is the tool there, do the arguments fit, does the policy allow it.

@@ -15,7 +15,7 @@ use crate::receipt::Receipt;
 use crate::roster::{Roster, RosterDraft};
 use crate::run_context::RunContext;
 use crate::tool::{Tool, ToolSpec};
-use crate::value::{SharedValue, ValueError, to_value};
+use crate::value::{SharedValue, ValueError, to_value, to_value_of};
 
 fn context() -> RunContext {
     RunContext::new(RunId::from("fixture"), "fixture")
@@ -196,6 +196,15 @@ pub struct ObservationFixture<O = Value> {
 /// How the result is looked at.
 type Narrow<O> = for<'a, 'o> fn(&'a mut ToolObservation<'o>) -> Result<Option<ToolObservation<'a, O>>, BoxError>;
 
+fn narrow<'a, T: Tool>(
+    observation: &'a mut ToolObservation<'_>,
+) -> Result<Option<ToolObservation<'a, T::Output>>, BoxError>
+where
+    T::Output: DeserializeOwned + Send + 'static,
+{
+    observation.narrow::<T>()
+}
+
 impl ObservationFixture {
     /// A result as JSON, for a hook without `tool = ..`.
     #[must_use]
@@ -265,8 +274,8 @@ impl<O: Serialize + DeserializeOwned + Send + 'static> ObservationFixture<O> {
     /// Where the result cannot be written as JSON: it could not come out of a tool either.
     #[must_use]
     pub fn of<T: Tool<Output = O>>(result: O) -> Self {
-        match to_value(&result) {
-            Ok(json) => Self::new(T::NAME.to_owned(), json.into(), |observation| observation.narrow::<T>()),
+        match to_value_of(result) {
+            Ok(json) => Self::new(T::NAME.to_owned(), json.into(), narrow::<T>),
             Err(error) => panic!("the result of `{}` cannot be written as JSON: {error}", T::NAME),
         }
     }

@@ -217,7 +217,10 @@ impl Model for ScriptedModel {
 
 impl fmt::Debug for ScriptedModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ScriptedModel").field("id", &self.id).field("asked", &self.request_count()).finish()
+        f.debug_struct("ScriptedModel")
+            .field("id", &self.id)
+            .field("asked", &self.request_count())
+            .finish_non_exhaustive()
     }
 }
 

@@ -254,7 +254,7 @@ mod tests {
 
     use super::*;
 
-    #[derive(Serialize)]
+    #[derive(serde::Serialize)]
     struct Reading {
         celsius: f64,
         id: u64,

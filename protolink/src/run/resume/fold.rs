@@ -60,10 +60,8 @@ pub(super) enum End {
 /// # Errors
 /// [`StoreError::Damaged`] where a record does not follow from those before it.
 pub(super) fn fold(run_id: &RunId, records: Vec<Record>) -> Result<Stood, StoreError> {
-    let mut sequence = 0;
     let mut stood: Option<Stood> = None;
-    for record in records {
-        sequence += 1;
+    for (sequence, record) in (1..).zip(records) {
         let done = match (&mut stood, record) {
             (None, Record::Started(started)) => {
                 let at = match started.task {

@@ -22,8 +22,9 @@ pub(super) async fn before(store: &Arc<dyn RunStore>, continues: Option<RunId>) 
     let mut next = continues;
     while let Some(run_id) = next {
         let stood = stood(store, &run_id).await?;
-        next = stood.continues.clone();
+        let earlier = stood.continues.clone();
         chain.push(stood);
+        next = earlier;
     }
     let mut draft = HistoryDraft::new(History::default());
     for stood in chain.iter().rev() {
