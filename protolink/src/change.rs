@@ -116,7 +116,7 @@ pub enum Change {
     SystemAppended {
         /// How long it lasts.
         scope: Scope,
-        /// The hook whose section it is.
+        /// The path of the hook whose section it is.
         hook: String,
         /// The section's text.
         text: Captured<String>,

@@ -43,6 +43,8 @@ impl Run {
                     }
                     // D1: the intents are committed, each call runs, each receipt is committed.
                     self.dispatch().await?;
+                    // S7: a tool that ended all the same has its receipt, and no later stage runs.
+                    self.check_cancelled()?;
                     // T2, T3: hooks shape copies, in the order of the calls.
                     if let Some(answer) = self.observe().await? {
                         return Ok(Outcome::Completed(answer));

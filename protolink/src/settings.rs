@@ -34,9 +34,9 @@ impl Hooks {
     pub(crate) fn push<S: Send + Sync + 'static>(&mut self, entry: HookEntry<S>, state: Arc<S>) {
         let identity = entry.identity;
         match entry.thunk {
-            AnyThunk::BeforeModel(thunk) => self.before_model.push(BoundHook::new(identity, thunk, state)),
-            AnyThunk::AfterTool(thunk) => self.after_tool.push(BoundHook::new(identity, thunk, state)),
-            AnyThunk::BeforeComplete(thunk) => self.before_complete.push(BoundHook::new(identity, thunk, state)),
+            AnyThunk::BeforeModel(thunk) => BoundHook::push(&mut self.before_model, identity, thunk, state),
+            AnyThunk::AfterTool(thunk) => BoundHook::push(&mut self.after_tool, identity, thunk, state),
+            AnyThunk::BeforeComplete(thunk) => BoundHook::push(&mut self.before_complete, identity, thunk, state),
         }
     }
 

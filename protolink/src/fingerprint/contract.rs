@@ -239,8 +239,7 @@ fn diff_kind(kind: PartKind, before: &[&ContractPart], after: &[&ContractPart]) 
 /// The part that a hook is: its path, signature, source, tool and deadline. Where it stands is its place in the list.
 pub(crate) fn hook_part(hook: &HookIdentity, occurrence: usize) -> ContractPart {
     let content = (&hook.signature, &hook.fingerprint, &hook.tool, &hook.timeout);
-    let name = if occurrence == 0 { hook.path() } else { format!("{}#{}", hook.path(), occurrence + 1) };
-    ContractPart { kind: hook.stage.into(), name, digest: Digest::of_json(&content).0 }
+    ContractPart { kind: hook.stage.into(), name: hook.key(occurrence), digest: Digest::of_json(&content).0 }
 }
 
 /// The part that a setting is.

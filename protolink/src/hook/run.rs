@@ -51,6 +51,15 @@ impl HookIdentity {
     pub fn path(&self) -> String {
         if self.module.is_empty() { self.name.clone() } else { format!("{}::{}", self.module, self.name) }
     }
+
+    fn is_at_path_of(&self, other: &Self) -> bool {
+        self.module == other.module && self.name == other.name
+    }
+
+    /// The path, told from that of hooks that stand before it in its stage under the same one.
+    pub(crate) fn key(&self, occurrence: usize) -> String {
+        if occurrence == 0 { self.path() } else { format!("{}#{}", self.path(), occurrence + 1) }
+    }
 }
 
 /// What a hook's call gives: its result at once, or a future of it.
@@ -83,6 +92,8 @@ impl<St: HookStage, S: Send + Sync> HookRuns<St> for WithState<St, S> {
 /// A hook of an agent, ready to run.
 pub(crate) struct BoundHook<St: HookStage> {
     pub(crate) identity: HookIdentity,
+    /// Tells it from every other hook of its stage, two of one path among them.
+    pub(crate) key: String,
     hook: Box<dyn HookRuns<St>>,
 }
 
@@ -90,8 +101,16 @@ pub(crate) struct BoundHook<St: HookStage> {
 pub(crate) type HookEnd = BoxError;
 
 impl<St: HookStage> BoundHook<St> {
-    pub(crate) fn new<S: Send + Sync + 'static>(identity: HookIdentity, thunk: Thunk<St, S>, state: Arc<S>) -> Self {
-        Self { identity, hook: Box::new(WithState { thunk, state }) }
+    /// Adds a hook to those of its stage.
+    pub(crate) fn push<S: Send + Sync + 'static>(
+        hooks: &mut Vec<Self>,
+        identity: HookIdentity,
+        thunk: Thunk<St, S>,
+        state: Arc<S>,
+    ) {
+        let occurrence = hooks.iter().filter(|hook| hook.identity.is_at_path_of(&identity)).count();
+        let key = identity.key(occurrence);
+        hooks.push(Self { identity, key, hook: Box::new(WithState { thunk, state }) });
     }
 
     pub(crate) fn name(&self) -> &str {

@@ -21,6 +21,8 @@ impl Run {
         let mut waits = self.agent.settings.retry.waits();
         let mut attempt = 0;
         loop {
+            // S7: whoever cancelled in a hook or while it was waited is not answered any more.
+            self.check_cancelled()?;
             self.spent_now();
             let estimate = shaped.manifest.total_tokens();
             self.budget.check_model_call(&self.spent, estimate).map_err(|limit| self.over_budget(limit))?;

@@ -28,6 +28,8 @@ impl Run {
         if let Some((hook, feedback)) = self.run_before_complete(&mut draft).await? {
             return self.send_back_for(&hook, text, feedback).map(|()| None);
         }
+        // S7: until the answer is committed, a cancellation wins.
+        self.check_cancelled()?;
         let content = draft.into_content();
         // A hook may have made something of it that is not the type which was asked for.
         if let Err(source) = self.check_answer(&content) {

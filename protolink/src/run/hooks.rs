@@ -41,7 +41,7 @@ impl Run {
     }
 
     async fn prepare_with(&mut self, hook: &crate::hook::BoundHook<crate::hook::BeforeModel>) -> Result<(), Error> {
-        let mut request = ModelRequest::new(&mut self.draft, &self.context, hook.name(), self.step);
+        let mut request = ModelRequest::new(&mut self.draft, &self.context, &hook.key, self.step);
         let result = unless_cancelled(&self.cancel, hook.run(&mut request)).await;
         if !matches!(result, Some(Ok(()))) {
             self.draft.roll_back();
