@@ -1,8 +1,10 @@
 //! The active conversation, and the handle through which a hook edits it.
 
 mod edit;
+mod sizes;
 mod slot;
 mod state;
 
 pub use edit::{HistoryMut, MessageMut};
+pub(crate) use sizes::Sizes;
 pub(crate) use state::{History, HistoryDraft};

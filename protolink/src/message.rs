@@ -1,11 +1,16 @@
 //! What a conversation is made of: a tool call and its outcome are one value.
 
+mod size;
+mod text;
+
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::value::SharedValue;
+pub(crate) use size::{MessageSize, OVERHEAD, OutcomeSize, estimate_json, estimate_text};
+pub(crate) use text::{OutcomeText, part};
 
 /// One entry of a conversation.
 ///

@@ -16,6 +16,7 @@ use crate::fingerprint::{ContractFingerprint, hook_part, setting_part, tool_part
 use crate::hook::{
     AfterTool, AnswerType, AnyThunk, BeforeComplete, BeforeModel, BoundHook, HookEntry, HookIdentity, Stage,
 };
+use crate::message::{OVERHEAD, estimate_json, estimate_text};
 use crate::model::{Model, ModelId};
 use crate::rules::context::read_artifact_tool;
 use crate::rules::{Approver, Budget, CapabilityPolicy, ContextPolicy, Policy, Retry};
@@ -53,13 +54,16 @@ impl Hooks {
 #[derive(Debug, Clone)]
 pub(crate) struct AnswerSpec {
     pub(crate) schema: Arc<Value>,
+    /// The estimated size of the schema.
+    pub(crate) tokens: u64,
     pub(crate) check: fn(&Value) -> Result<(), ValueError>,
 }
 
 impl AnswerSpec {
     pub(crate) fn of<T: AnswerType + JsonSchema>() -> Self {
         let schema = Arc::new(schemars::schema_for!(T).to_value());
-        Self { schema, check: |content| T::decode(content).map(drop) }
+        let tokens = estimate_json(&*schema);
+        Self { schema, tokens, check: |content| T::decode(content).map(drop) }
     }
 }
 
@@ -135,6 +139,7 @@ impl Settings {
         }
         Ok(AgentInner {
             specs: self.tools.iter().map(|tool| Arc::clone(&tool.spec)).collect(),
+            spec_tokens: self.tools.iter().map(|tool| estimate_spec(&tool.spec)).collect(),
             native_tools: model.native_tools(),
             instructions: self.instructions.as_str().into(),
             model,
@@ -213,6 +218,8 @@ pub(crate) struct AgentInner {
     pub(crate) instructions: Arc<str>,
     /// The registered roster.
     pub(crate) specs: Arc<[Arc<ToolSpec>]>,
+    /// The estimated sizes of their descriptions, in the same order.
+    spec_tokens: Vec<u64>,
     pub(crate) contract: ContractFingerprint,
     pub(crate) config: AgentConfig,
 }
@@ -221,6 +228,17 @@ impl AgentInner {
     pub(crate) fn tool(&self, name: &str) -> Option<&BoundTool> {
         self.settings.tools.iter().find(|tool| tool.spec.name() == name)
     }
+
+    /// The estimated size of the descriptions of a step's tools: the registered ones in their order, less some.
+    pub(crate) fn tool_tokens(&self, tools: &[Arc<ToolSpec>]) -> u64 {
+        let mut tools = tools.iter().peekable();
+        let registered = self.specs.iter().zip(&self.spec_tokens);
+        registered.filter(|(spec, _)| tools.next_if(|tool| Arc::ptr_eq(tool, spec)).is_some()).map(|(_, n)| n).sum()
+    }
+}
+
+fn estimate_spec(spec: &ToolSpec) -> u64 {
+    OVERHEAD + estimate_text(spec.name()) + estimate_text(spec.description()) + estimate_json(spec.schema())
 }
 
 impl fmt::Debug for AgentInner {

@@ -9,7 +9,7 @@ mod spec;
 mod typed;
 
 pub(crate) use ask_user::{ASK_USER, ask_user_tool, question};
-pub(crate) use definition::{BoundTool, ToolCode};
+pub(crate) use definition::{BoundTool, ToolCode, ToolRuns};
 pub use definition::{OnError, Tool, ToolContext, ToolDefinition, ToolFor, ToolInput};
 pub use dynamic::DynTool;
 #[doc(hidden)]

@@ -131,6 +131,9 @@ pub struct Replied {
     pub hooks: Vec<HookRecord>,
     /// The tools of the step (contract M10).
     pub roster: Vec<String>,
+    /// Whether the request held something else than the conversation as it is kept.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sent_otherwise: bool,
     /// The reply.
     pub reply: ReportedReply,
     /// What becomes of each call, in the order of the calls.

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use super::sizes::Sizes;
 use super::slot::SystemSlot;
 use crate::change::{Captured, Change, MessageEdit, Scope};
 use crate::ids::MessageId;
@@ -14,6 +15,7 @@ pub(crate) struct History {
     messages: Vec<Arc<Message>>,
     ids: Vec<MessageId>,
     users: usize,
+    sizes: Sizes,
     pub(super) system: SystemSlot,
 }
 
@@ -24,6 +26,15 @@ impl History {
 
     pub(crate) fn has_user_message(&self) -> bool {
         self.users > 0
+    }
+
+    /// How large the messages are, as far as they were [measured](HistoryDraft::measure_sent).
+    pub(crate) fn sizes(&self) -> &Sizes {
+        &self.sizes
+    }
+
+    fn measure(&mut self) {
+        self.sizes.measure(&self.messages);
     }
 
     pub(super) fn len(&self) -> usize {
@@ -47,6 +58,7 @@ impl History {
         self.users += usize::from(message.is_user());
         self.messages.insert(index, message);
         self.ids.insert(index, id);
+        self.sizes.insert(index);
     }
 
     fn remove(&mut self, index: usize) -> Option<(MessageId, Arc<Message>)> {
@@ -55,12 +67,15 @@ impl History {
         }
         let message = self.messages.remove(index);
         self.users -= usize::from(message.is_user());
+        self.sizes.remove(index);
         Some((self.ids.remove(index), message))
     }
 
     fn replace(&mut self, index: usize, message: Arc<Message>) -> Option<Arc<Message>> {
         // An edit never changes whose message it is, so the count of user messages stands.
-        self.messages.get_mut(index).map(|place| std::mem::replace(place, message))
+        let place = self.messages.get_mut(index)?;
+        self.sizes.forget(index);
+        Some(std::mem::replace(place, message))
     }
 
     /// Makes an edit again that was recorded. Says whether it could be made.
@@ -112,6 +127,7 @@ impl History {
             }
         }
         *place = Arc::new(message);
+        self.sizes.forget(index);
         Some(before)
     }
 }
@@ -157,6 +173,11 @@ pub(crate) struct HistoryDraft {
     pub(super) changes: Vec<Change>,
     /// The compiled system message of this step.
     compiled: Arc<str>,
+    /// The message that the run began with: its prompt.
+    prompt: Option<MessageId>,
+    /// Whether the request of this step is not known any more: it was sent before a resume, and differed from what is
+    /// kept.
+    lost: bool,
 }
 
 impl HistoryDraft {
@@ -170,9 +191,48 @@ impl HistoryDraft {
         &self.base
     }
 
+    /// Begins the run's own turn with the prompt, which is the first that the run added.
+    pub(crate) fn begin_turn(&mut self, gained: &[Change]) {
+        if let Some(Change::Pushed { id, .. }) = gained.first() {
+            self.prompt = Some(*id);
+        }
+    }
+
+    /// Where the run's own turn begins in what is sent: at its prompt, or where that one is not sent, at the newest
+    /// user message. What hooks and the loop add in the user's name begins no turn.
+    pub(crate) fn turn_begins(&self) -> usize {
+        let sent = self.sent();
+        let prompt = self.prompt.and_then(|prompt| sent.position(prompt));
+        prompt.or_else(|| sent.messages.iter().rposition(|message| message.is_user())).unwrap_or(0)
+    }
+
+    /// Measures the messages that are sent; those that were measured before are not measured again.
+    pub(crate) fn measure_sent(&mut self) {
+        self.base.measure();
+        if let Some(overlay) = &mut self.overlay {
+            // An overlay lives for one step, and takes over what is known of the kept messages.
+            overlay.measure();
+        }
+    }
+
     /// What this step's request is made of.
     pub(crate) fn sent(&self) -> &History {
         self.overlay.as_deref().unwrap_or(&self.base)
+    }
+
+    /// What this step's request was made of; `None` where a resume has lost that.
+    pub(crate) fn sent_or_lost(&self) -> Option<&History> {
+        (!self.lost).then(|| self.sent())
+    }
+
+    /// Whether this step's request is not made of the kept conversation alone.
+    pub(crate) fn sends_otherwise(&self) -> bool {
+        self.overlay.is_some()
+    }
+
+    /// Says that the request of this step was made of more than what is kept.
+    pub(crate) fn lose_sent(&mut self) {
+        self.lost = true;
     }
 
     pub(crate) fn into_kept(mut self) -> History {
@@ -183,6 +243,7 @@ impl HistoryDraft {
     /// Starts a step: nothing is for this request only, and the system message is this one.
     pub(crate) fn begin_step(&mut self, compiled: Arc<str>) {
         self.overlay = None;
+        self.lost = false;
         self.set_compiled(compiled);
     }
 

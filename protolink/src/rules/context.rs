@@ -3,11 +3,13 @@
 //! It shapes the request only: the conversation and the receipts stay whole.
 
 mod artifact;
+mod manifest;
 mod policy;
-mod tokens;
-mod trim;
+mod preview;
+mod shape;
 
 pub use artifact::READ_ARTIFACT;
 pub(crate) use artifact::{read_artifact, read_artifact_tool};
-pub use policy::{ContextManifest, ContextOverflow, ContextPolicy};
-pub(crate) use trim::{Shaped, shape};
+pub use manifest::{ContextManifest, ContextOverflow};
+pub use policy::ContextPolicy;
+pub(crate) use shape::{Shaped, Unshaped, shape};

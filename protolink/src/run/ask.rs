@@ -24,13 +24,14 @@ impl Run {
             // S7: whoever cancelled in a hook or while it was waited is not answered any more.
             self.check_cancelled()?;
             self.spent_now();
-            let estimate = shaped.manifest.total_tokens();
+            // Where no limit is in tokens, nothing was measured.
+            let estimate = shaped.tokens().unwrap_or(0);
             self.budget.check_model_call(&self.spent, estimate).map_err(|limit| self.over_budget(limit))?;
             self.spent.model_calls += 1;
             attempt += 1;
             let (run_id, step) = (self.id().clone(), self.step);
             match self.attempt(shaped, attempt).await {
-                Attempt::Replied(reply) => return self.whole(reply, estimate),
+                Attempt::Replied(reply) => return self.whole(reply, shaped),
                 Attempt::Cancelled => return Err(self.cancelled()),
                 Attempt::Panicked(message) => return Err(Error::ModelPanicked { run_id, step, message }),
                 Attempt::Failed { error: ModelError::Truncated { .. }, .. } => {
@@ -84,11 +85,11 @@ impl Run {
     }
 
     /// Counts what a reply cost, and refuses one that was cut off (contract F5).
-    fn whole(&mut self, reply: ReportedReply, estimate: u64) -> Result<ReportedReply, Error> {
+    fn whole(&mut self, reply: ReportedReply, shaped: &Shaped) -> Result<ReportedReply, Error> {
         let mut usage = reply.usage;
         if usage.total() == 0 {
             // The provider does not say: what is known is the request.
-            usage.input_tokens = estimate;
+            usage.input_tokens = self.estimate(shaped);
         }
         self.spent.input_tokens = self.spent.input_tokens.saturating_add(usage.input_tokens);
         self.spent.output_tokens = self.spent.output_tokens.saturating_add(usage.output_tokens);

@@ -11,12 +11,11 @@ use crate::durable::journal::{CallRecord, CallState, Record};
 use crate::error::Error;
 use crate::event::RunEvent;
 use crate::hook::BoxError;
-use crate::message::Message;
 use crate::receipt::{Receipt, ReceiptOutcome};
 use crate::rules::ContextPolicy;
 use crate::rules::context::read_artifact;
 use crate::settings::AgentInner;
-use crate::tool::{BoundTool, OnError, ToolCode, ToolContext, ToolFailure, ToolInput};
+use crate::tool::{OnError, ToolCode, ToolContext, ToolFailure, ToolInput, ToolRuns};
 
 /// How one call ended.
 struct Ended {
@@ -116,14 +115,25 @@ impl Run {
             run: Arc::clone(&self.context),
             cancellation: self.cancel.clone(),
         };
-        let page = agent.settings.context_policy.as_ref().map_or(0, ContextPolicy::page_chars);
-        let messages = if tool.is_built_in() { self.draft.history.kept().messages().to_vec() } else { Vec::new() };
         let timeout = agent.settings.tool_timeout;
+        let work = match &tool.code {
+            ToolCode::Application(tool) => Work::Tool(&**tool, ToolInput { arguments: call.arguments, context }),
+            ToolCode::BuiltIn => Work::Done(self.read_artifact(&call.arguments)),
+        };
         Ok(async move {
             let started = Instant::now();
-            let result = run_tool(tool, call.arguments, context, timeout, &messages, page).await;
+            let result = work.done(timeout).await;
             Ended { index, result, duration: started.elapsed() }
         })
+    }
+
+    /// Reads a page of a result that this step's request showed in part.
+    fn read_artifact(&self, arguments: &Value) -> Result<Value, ToolFailure> {
+        let page = self.agent.settings.context_policy.as_ref().map_or(0, ContextPolicy::page_chars);
+        match self.draft.history.sent_or_lost() {
+            Some(sent) => read_artifact(sent.messages(), arguments, page),
+            None => Err(ToolFailure::Rejected("the artifact is not at hand now; read it again".to_owned())),
+        }
     }
 
     /// Commits the receipt of a call that ended, and says what it does to the run.
@@ -210,23 +220,25 @@ impl Run {
     }
 }
 
-async fn run_tool(
-    tool: &BoundTool,
-    arguments: Value,
-    context: ToolContext,
-    timeout: Option<Duration>,
-    messages: &[Arc<Message>],
-    page: usize,
-) -> Result<Value, CallFailure> {
-    let tool = match &tool.code {
-        ToolCode::BuiltIn => return read_artifact(messages, &arguments, page).map_err(CallFailure::Tool),
-        ToolCode::Application(tool) => tool,
-    };
-    let result = catching_panics(async { tool.call(ToolInput { arguments, context }).await });
-    let result = match timeout {
-        None => result.await,
-        Some(after) => tokio::time::timeout(after, result).await.map_err(|_| CallFailure::TimedOut(after))?,
-    };
-    let result = result.unwrap_or_else(|message| Err(ToolFailure::Failed(Box::new(ToolPanicked { message }))));
-    result.map_err(CallFailure::Tool)
+/// What is behind a call.
+enum Work<'a> {
+    Tool(&'a dyn ToolRuns, ToolInput),
+    /// The loop has answered by itself.
+    Done(Result<Value, ToolFailure>),
+}
+
+impl Work<'_> {
+    async fn done(self, timeout: Option<Duration>) -> Result<Value, CallFailure> {
+        let (tool, input) = match self {
+            Self::Tool(tool, input) => (tool, input),
+            Self::Done(result) => return result.map_err(CallFailure::Tool),
+        };
+        let result = catching_panics(async { tool.call(input).await });
+        let result = match timeout {
+            None => result.await,
+            Some(after) => tokio::time::timeout(after, result).await.map_err(|_| CallFailure::TimedOut(after))?,
+        };
+        let result = result.unwrap_or_else(|message| Err(ToolFailure::Failed(Box::new(ToolPanicked { message }))));
+        result.map_err(CallFailure::Tool)
+    }
 }

@@ -64,6 +64,7 @@ impl Run {
                 delta,
                 hooks: run.hook_log.clone(),
                 roster: run.draft.roster.roster().specs().iter().map(|spec| spec.name().to_owned()).collect(),
+                sent_otherwise: run.draft.history.sends_otherwise(),
                 reply,
                 calls: calls.to_vec(),
                 interruption,

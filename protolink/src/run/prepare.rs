@@ -9,7 +9,7 @@ use crate::event::RunEvent;
 use crate::hook::Stage;
 use crate::message::Message;
 use crate::roster::{Roster, RosterDraft};
-use crate::rules::context::{Shaped, shape};
+use crate::rules::context::{Shaped, Unshaped, shape};
 use crate::settings::AgentInner;
 use crate::tool::ToolSpec;
 
@@ -62,13 +62,40 @@ impl Run {
         if policy.is_none() && !self.budget.counts_tokens() && !self.events.are_watched() {
             return Ok(Shaped::untouched());
         }
+        self.draft.history.measure_sent();
+        let shaped = shape(policy, &self.unshaped()).map_err(|source| Error::Context {
+            run_id: self.id().clone(),
+            step: self.step,
+            source,
+        })?;
+        let step = self.step;
+        if let Some(manifest) = &shaped.manifest {
+            self.events.emit(|| RunEvent::ContextPrepared { step, manifest: manifest.clone() });
+        }
+        Ok(shaped)
+    }
+
+    /// The estimated size of the request as it was sent, in tokens.
+    pub(super) fn estimate(&mut self, shaped: &Shaped) -> u64 {
+        shaped.tokens().unwrap_or_else(|| {
+            self.draft.history.measure_sent();
+            self.unshaped().tokens()
+        })
+    }
+
+    /// The request as the hooks left it.
+    fn unshaped(&self) -> Unshaped<'_> {
         let history = &self.draft.history;
         let tools = self.draft.roster.roster().specs();
-        let shaped = shape(policy, history.sent_system(), history.sent().messages(), tools)
-            .map_err(|source| Error::Context { run_id: self.id().clone(), step: self.step, source })?;
-        let step = self.step;
-        self.events.emit(|| RunEvent::ContextPrepared { step, manifest: shaped.manifest.clone() });
-        Ok(shaped)
+        Unshaped {
+            system: history.sent_system(),
+            tools,
+            tool_tokens: self.agent.tool_tokens(tools),
+            answer_tokens: self.answer.as_ref().map_or(0, |answer| answer.tokens),
+            messages: history.sent().messages(),
+            sizes: history.sent().sizes(),
+            turn_begins: history.turn_begins(),
+        }
     }
 }
 

@@ -101,6 +101,7 @@ pub(super) async fn run_prompt(
     let run = &mut home.run;
     // The prompt is a part of the conversation once the run has begun.
     run.delta = run.draft.history.say(Message::User(prompt));
+    run.draft.history.begin_turn(&run.delta);
     run.begin_journal(Task::Answer, continues).await?;
     run.events.emit(|| RunEvent::Started { run_id: run.context.run_id.clone(), resumed: false });
     home.run_to_the_end().await

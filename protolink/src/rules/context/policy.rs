@@ -1,8 +1,26 @@
-//! What the context policy is, and what it says of a request.
+//! What the context policy is told.
 
 use serde::{Deserialize, Serialize};
 
-/// How much of a history a request may hold.
+/// How much of a history a request may hold (contract M7).
+///
+/// It shapes what is sent, after the hooks and before the budget is checked; the conversation and the receipts stay
+/// whole. In this order:
+///
+/// 1. Results longer than [`max_result_chars`](Self::max_result_chars) are kept aside: the request shows their
+///    beginning, and the built-in tool `read_artifact` reads the rest, page by page, where hooks left the step that tool.
+/// 2. The oldest turns are left out, each a user message and everything up to the next, until the request fits.
+/// 3. Of what must stay, results are cleared, the oldest first, until the request fits.
+/// 4. What does not fit even so is [`Error::Context`](crate::Error::Context), and nothing is sent.
+///
+/// Tokens are estimated by bytes: four bytes are one token.
+///
+/// ```
+/// use protolink::prelude::*;
+///
+/// let policy = ContextPolicy::new(100_000).reserve_tokens(8_000).preserve_recent(3).max_result_chars(10_000);
+/// # let _ = Agent::builder("a").context_policy(policy);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContextPolicy {
     pub(crate) max_tokens: u64,
@@ -25,14 +43,16 @@ impl ContextPolicy {
         self
     }
 
-    /// Never drops the newest this many user turns; at least the current one stays.
+    /// Never drops the newest this many user turns, the run's own among them; at least that one stays, from its prompt
+    /// on.
     #[must_use]
     pub fn preserve_recent(mut self, turns: usize) -> Self {
         self.preserve_recent = turns;
         self
     }
 
-    /// Keeps results whose text is longer than this many characters aside: the request holds a preview.
+    /// Keeps results whose text is longer than this many characters aside: the request holds a preview of about that
+    /// length, and an agent with this policy has the built-in tool `read_artifact`, whose pages are this long.
     #[must_use]
     pub fn max_result_chars(mut self, chars: usize) -> Self {
         self.max_result_chars = Some(chars);
@@ -41,49 +61,10 @@ impl ContextPolicy {
 
     /// How many characters of a result one page holds.
     pub(crate) fn page_chars(&self) -> usize {
-        self.max_result_chars.unwrap_or(0)
+        self.max_result_chars.unwrap_or(usize::MAX)
     }
 
     pub(crate) fn keeps_results_aside(&self) -> bool {
         self.max_result_chars.is_some()
     }
-}
-
-/// What a request is made of.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct ContextManifest {
-    /// The estimated size of the system message, in tokens.
-    pub system_tokens: u64,
-    /// The estimated size of the tools' descriptions, in tokens.
-    pub tool_tokens: u64,
-    /// The estimated size of the messages, in tokens.
-    pub message_tokens: u64,
-    /// How many messages are sent.
-    pub messages: usize,
-    /// How many messages of old turns were left out.
-    pub messages_dropped: usize,
-    /// How many old results were cleared.
-    pub results_cleared: usize,
-    /// How many results were replaced by previews.
-    pub results_offloaded: usize,
-}
-
-impl ContextManifest {
-    /// The estimated size of the whole request, in tokens.
-    #[must_use]
-    pub fn total_tokens(&self) -> u64 {
-        self.system_tokens + self.tool_tokens + self.message_tokens
-    }
-}
-
-/// What must not be dropped does not fit.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{needed} tokens are needed, and {available} are available")]
-#[non_exhaustive]
-pub struct ContextOverflow {
-    /// What is needed at least, in tokens, by estimate.
-    pub needed: u64,
-    /// What is available, in tokens.
-    pub available: u64,
 }

@@ -156,6 +156,7 @@ impl<'c> ResumeBuilder<'c> {
         let still_waiting = stood.pending.clone().filter(|_| response.is_none());
         let mut history = before(&store, stood.continues.clone()).await?;
         stood.replay(&mut history)?;
+        history.begin_turn(&stood.delta);
         let mut start = Start::new(stood.context.clone());
         start.budget = Some(budget.clone().unwrap_or_else(|| stood.budget.clone()));
         (start.cancel, start.hold_output, start.listener) = (cancel, hold_output, listener);
@@ -197,6 +198,9 @@ impl Run {
         if let Some(roster) = &stood.roster {
             // M10: the pending action runs under the roster that it was made under.
             self.draft.roster = RosterDraft::new(Roster::restricted(&self.agent.specs, roster));
+        }
+        if stood.sent_otherwise {
+            self.draft.history.lose_sent();
         }
         self.step = stood.step;
         self.time = Stopwatch::after(stood.spent.wall_time);

@@ -30,6 +30,7 @@ pub(super) struct Stood {
     pub(super) revisions: Vec<Revision>,
     pub(super) revisions_made: u32,
     pub(super) roster: Option<Vec<String>>,
+    pub(super) sent_otherwise: bool,
     pub(super) receipts: Vec<Arc<Receipt>>,
     pub(super) pending: Option<Interruption>,
     pub(super) at: At,
@@ -80,6 +81,7 @@ pub(super) fn fold(run_id: &RunId, records: Vec<Record>) -> Result<Stood, StoreE
                     revisions: Vec::new(),
                     revisions_made: 0,
                     roster: None,
+                    sent_otherwise: false,
                     receipts: Vec::new(),
                     pending: None,
                     at,
@@ -165,6 +167,7 @@ impl Stood {
         self.step = replied.step;
         self.delta.extend(replied.delta);
         self.roster = Some(replied.roster);
+        self.sent_otherwise = replied.sent_otherwise;
         self.spent = replied.spent;
         self.corrections = replied.corrections;
         self.revisions = replied.revisions;
