@@ -35,3 +35,6 @@ macro_rules! not_impl {
         };
     };
 }
+
+#[cfg(doctest)]
+mod documents;

@@ -1,0 +1,10 @@
+//! The examples of the documents are tests.
+
+#[doc = include_str!("../../docs/testing-hooks.md")]
+struct TestingHooks;
+
+#[doc = include_str!("../../docs/upgrading-hooks.md")]
+struct UpgradingHooks;
+
+#[doc = include_str!("../../docs/migrating.md")]
+struct Migrating;
