@@ -209,6 +209,6 @@ fn decode<T: DeserializeOwned>(answer: &Answer) -> Result<T, Error> {
     T::deserialize(answer.content()).map_err(|error| Error::Answer {
         run_id: answer.run_id().clone(),
         step: answer.steps(),
-        source: ValueError::Deserialize(error.to_string()),
+        source: ValueError::misfit(&error),
     })
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 mod exact;
+mod misfit;
 
 pub(crate) use exact::{check_depth, to_value, to_value_of};
 

@@ -97,7 +97,7 @@ impl AnswerType for Untyped {
 
 impl<T: Serialize + DeserializeOwned + Send + 'static> AnswerType for T {
     fn decode(content: &Value) -> Result<Self, ValueError> {
-        T::deserialize(content).map_err(|error| ValueError::Deserialize(error.to_string()))
+        T::deserialize(content).map_err(|error| ValueError::misfit(&error))
     }
 
     fn encode(&self) -> Result<Option<Value>, ValueError> {

@@ -100,8 +100,7 @@ impl Run {
         if self.answer.is_none() {
             return Ok(Value::String(text.to_owned()));
         }
-        let content =
-            serde_json::from_str(json_of(text)).map_err(|error| ValueError::Deserialize(error.to_string()))?;
+        let content = serde_json::from_str(json_of(text)).map_err(|error| ValueError::misfit(&error))?;
         self.check_answer(&content).map(|()| content)
     }
 

@@ -35,7 +35,7 @@ impl<O: Serialize + DeserializeOwned + Send + 'static> ToolValue for O {
     }
 
     fn from_json(json: &Value) -> Result<Self, ValueError> {
-        Self::deserialize(json).map_err(|error| ValueError::Deserialize(error.to_string()))
+        Self::deserialize(json).map_err(|error| ValueError::misfit(&error))
     }
 }
 
