@@ -267,9 +267,12 @@ pub enum Error {
         /// The agent.
         agent: String,
     },
+    /// The agent could not be built.
+    #[error(transparent)]
+    Build(#[from] BuildError),
     /// The store failed or refused.
-    #[error("the store failed")]
-    Store(#[source] StoreError),
+    #[error(transparent)]
+    Store(StoreError),
     /// A value cannot be stored exactly.
     #[error("a value for run `{run_id}` cannot be kept")]
     Value {
@@ -359,7 +362,11 @@ impl Error {
             | Self::NotRepeatable { run_id, .. } => Some(run_id),
             Self::Interrupted(interruption) => Some(&interruption.run_id),
             Self::Store(error) => error.run_id(),
-            Self::NoStore { .. } | Self::UnknownTool { .. } | Self::BlockingInRuntime | Self::NoRuntime(_) => None,
+            Self::Build(_)
+            | Self::NoStore { .. }
+            | Self::UnknownTool { .. }
+            | Self::BlockingInRuntime
+            | Self::NoRuntime(_) => None,
         }
     }
 }

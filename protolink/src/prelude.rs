@@ -1,6 +1,8 @@
 //! What most programs need: `use protolink::prelude::*;`.
 
 pub use crate::agent::Agent;
+#[cfg(feature = "sqlite")]
+pub use crate::durable::SqliteStore;
 pub use crate::error::Error;
 pub use crate::event::RunEvent;
 pub use crate::hook::{BoxError, FinalResponse, ModelRequest, ToolObservation};
