@@ -11,11 +11,13 @@ use tempfile::TempDir;
 pub const LONG: Duration = Duration::from_mins(10);
 
 /// The path of a file that is not there yet, in a folder that goes with the test.
-#[must_use]
-pub fn new_file() -> (TempDir, PathBuf) {
-    let folder = tempfile::tempdir().expect("the system has a folder for temporary files");
+///
+/// # Errors
+/// The system's, when it has no folder for temporary files.
+pub fn new_file() -> std::io::Result<(TempDir, PathBuf)> {
+    let folder = tempfile::tempdir()?;
     let path = folder.path().join("runs.sqlite");
-    (folder, path)
+    Ok((folder, path))
 }
 
 /// A row with a payload of its own.

@@ -15,7 +15,7 @@ const RUNS: [&str; 4] = ["alpha", "beta", "gamma", "delta"];
 
 /// A closed store with runs of small rows, rows over many pages, and rows in all states.
 async fn sound_file() -> Result<(TempDir, PathBuf, Vec<StoredRun>), Box<dyn std::error::Error>> {
-    let (folder, path) = new_file();
+    let (folder, path) = new_file()?;
     let store = SqliteStore::open(&path)?;
     let mut leases = Vec::new();
     for id in RUNS {
@@ -213,7 +213,7 @@ async fn a_damaged_run_can_be_deleted() -> Outcome {
 /// What a killed process leaves in the log counts; what is cut off there was never acknowledged or is missed.
 #[tokio::test]
 async fn d8_a_torn_log_loses_no_more_than_its_end() -> Outcome {
-    let (folder, path) = new_file();
+    let (folder, path) = new_file()?;
     let store = SqliteStore::open(&path)?;
     let lease = create(&store, "run").await?;
     for sequence in 2..=20 {

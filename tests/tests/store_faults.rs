@@ -5,7 +5,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
 use protolink::RunId;
-use protolink::durable::{Clock, Lease, Row, RunFilter, RunState, RunStore, SqliteStore, StoreError, Timestamp};
+use protolink::durable::{Clock, Lease, Page, Row, RunFilter, RunState, RunStore, SqliteStore, StoreError, Timestamp};
 use protolink::testing::ManualClock;
 use protolink_tests::stores::{LONG, append, checked_rows, create, new_file, row};
 use rusqlite::Connection;
@@ -19,7 +19,7 @@ async fn append_bytes(store: &SqliteStore, lease: &Lease, sequence: u64, bytes: 
 
 #[tokio::test]
 async fn d1_a_full_store_refuses_the_row_and_keeps_the_rest() -> Outcome {
-    let (_folder, path) = new_file();
+    let (_folder, path) = new_file()?;
     let store = SqliteStore::options().max_bytes(1 << 20).open(&path)?;
     let lease = create(&store, "run").await?;
     let other = create(&store, "other").await?;
@@ -48,7 +48,7 @@ async fn d1_a_full_store_refuses_the_row_and_keeps_the_rest() -> Outcome {
 /// One row that finds no room costs its neighbours in the same transaction nothing.
 #[tokio::test]
 async fn d1_neighbours_of_a_row_without_room_are_committed() -> Outcome {
-    let (_folder, path) = new_file();
+    let (_folder, path) = new_file()?;
     let store = SqliteStore::options().max_bytes(1 << 20).open(&path)?;
     let large = create(&store, "large").await?;
     let mut small = Vec::new();
@@ -92,7 +92,7 @@ fn block_writes(path: &std::path::Path) -> Result<Connection, rusqlite::Error> {
 
 #[tokio::test]
 async fn changes_that_wait_share_a_transaction_and_fail_alone() -> Outcome {
-    let (_folder, path) = new_file();
+    let (_folder, path) = new_file()?;
     let store = SqliteStore::open(&path)?;
     let mut leases = Vec::new();
     for number in 0..64 {
@@ -132,7 +132,7 @@ async fn changes_that_wait_share_a_transaction_and_fail_alone() -> Outcome {
 
 #[tokio::test]
 async fn a_locked_store_says_so_and_works_again_afterwards() -> Outcome {
-    let (_folder, path) = new_file();
+    let (_folder, path) = new_file()?;
     let store = SqliteStore::options().busy_timeout(Duration::from_millis(50)).open(&path)?;
     let lease = create(&store, "run").await?;
     let hold = block_writes(&path)?;
@@ -149,7 +149,7 @@ async fn a_locked_store_says_so_and_works_again_afterwards() -> Outcome {
 
 #[tokio::test]
 async fn reading_goes_on_while_a_write_waits() -> Outcome {
-    let (_folder, path) = new_file();
+    let (_folder, path) = new_file()?;
     let store = SqliteStore::open(&path)?;
     let lease = create(&store, "run").await?;
     let hold = block_writes(&path)?;
@@ -157,7 +157,7 @@ async fn reading_goes_on_while_a_write_waits() -> Outcome {
     let waiting = tokio::spawn(async move { append(&writer, &lease, 2).await });
     tokio::task::yield_now().await;
     assert_eq!(checked_rows(&store, "run").await?, 1);
-    assert_eq!(store.list(&RunFilter::new(), Default::default()).await?.runs.len(), 1);
+    assert_eq!(store.list(&RunFilter::new(), Page::default()).await?.runs.len(), 1);
     assert!(!waiting.is_finished());
     drop(hold);
     waiting.await??;
@@ -167,7 +167,7 @@ async fn reading_goes_on_while_a_write_waits() -> Outcome {
 
 #[tokio::test]
 async fn d7_two_handles_on_one_file_are_two_workers() -> Outcome {
-    let (_folder, path) = new_file();
+    let (_folder, path) = new_file()?;
     let clock = ManualClock::new();
     let open = |owner: &str| -> Result<SqliteStore, StoreError> {
         Ok(SqliteStore::open(&path)?.with_clock(clock.clone()).with_owner(owner))
@@ -188,7 +188,7 @@ async fn d7_two_handles_on_one_file_are_two_workers() -> Outcome {
 /// Workers whose clocks disagree can take a run from each other too early, and never both commit.
 #[tokio::test]
 async fn d7_clocks_that_disagree_never_let_two_commit() -> Outcome {
-    let (_folder, path) = new_file();
+    let (_folder, path) = new_file()?;
     let early = ManualClock::new();
     let late = ManualClock::at(early.now().after(LONG * 2));
     let first = SqliteStore::open(&path)?.with_clock(early.clone());
@@ -220,7 +220,7 @@ impl Clock for BrokenClock {
 
 #[tokio::test]
 async fn a_clock_that_panics_stops_nobody_else() -> Outcome {
-    let (_folder, path) = new_file();
+    let (_folder, path) = new_file()?;
     let store = SqliteStore::open(&path)?;
     let lease = create(&store, "run").await?;
     let broken = store.clone().with_clock(BrokenClock);
@@ -232,10 +232,10 @@ async fn a_clock_that_panics_stops_nobody_else() -> Outcome {
 
 #[tokio::test]
 async fn d8_a_payload_of_50_mb_is_kept_whole() -> Outcome {
-    let (_folder, path) = new_file();
+    let (_folder, path) = new_file()?;
     let store = SqliteStore::open(&path)?;
     let lease = create(&store, "run").await?;
-    let payload: String = (0..50 << 20).map(|place| char::from(b'a' + (place % 23) as u8)).collect();
+    let payload: String = (b'a'..=b'w').cycle().take(50 << 20).map(char::from).collect();
     let large = Row::new(lease.run_id(), 2, 1, payload);
     store.append(&lease, large.clone(), RunState::Running).await?;
     append(&store, &lease, 3).await?;
@@ -248,7 +248,7 @@ async fn d8_a_payload_of_50_mb_is_kept_whole() -> Outcome {
 
 #[tokio::test]
 async fn d8_a_run_of_10_000_rows_is_kept_whole() -> Outcome {
-    let (_folder, path) = new_file();
+    let (_folder, path) = new_file()?;
     let store = SqliteStore::open(&path)?;
     let lease = create(&store, "run").await?;
     for sequence in 2..=10_000 {
@@ -267,7 +267,7 @@ async fn d8_a_run_of_10_000_rows_is_kept_whole() -> Outcome {
 /// What was deleted is not to be found in the file any more.
 #[tokio::test]
 async fn a_deleted_payload_is_overwritten() -> Outcome {
-    let (_folder, path) = new_file();
+    let (_folder, path) = new_file()?;
     let store = SqliteStore::open(&path)?;
     let lease = create(&store, "run").await?;
     append_bytes(&store, &lease, 2, 100_000).await?;
@@ -295,7 +295,7 @@ fn future_poll<T>(future: &mut (impl Future<Output = T> + Unpin), waker: &Waker)
 /// Needs no runtime at all; what was sent before the last handle went is written.
 #[test]
 fn dropping_the_store_writes_what_was_sent() -> Outcome {
-    let (_folder, path) = new_file();
+    let (_folder, path) = new_file()?;
     let store = SqliteStore::open(&path)?;
     let run = protolink::durable::NewRun::new("run", "agent");
     let mut created = store.create(run, row("run", 1), LONG);
@@ -329,7 +329,7 @@ impl Wake for DropsTheStore {
 
 #[test]
 fn the_last_handle_may_go_on_any_thread() -> Outcome {
-    let (_folder, path) = new_file();
+    let (_folder, path) = new_file()?;
     let store = SqliteStore::open(&path)?;
     let (sender, dropped) = std::sync::mpsc::channel();
     let waker = Arc::new(DropsTheStore(Mutex::new(Some(store.clone())), sender));

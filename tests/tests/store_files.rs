@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use protolink::durable::{RunFilter, RunStore, SqliteStore, StoreError};
+use protolink::durable::{Page, RunFilter, RunStore, SqliteStore, StoreError};
 use protolink_tests::stores::{append, checked_rows, create, new_file};
 use rusqlite::Connection;
 
@@ -12,7 +12,7 @@ type Outcome = Result<(), Box<dyn std::error::Error>>;
 
 #[tokio::test]
 async fn d8_a_store_is_there_again_when_it_is_opened_again() -> Outcome {
-    let (_folder, path) = new_file();
+    let (_folder, path) = new_file()?;
     let store = SqliteStore::open(&path)?;
     let lease = create(&store, "run").await?;
     append(&store, &lease, 2).await?;
@@ -30,7 +30,7 @@ async fn d8_a_store_is_there_again_when_it_is_opened_again() -> Outcome {
 async fn a_new_file_is_for_its_owner_only() -> Outcome {
     use std::os::unix::fs::PermissionsExt;
 
-    let (folder, path) = new_file();
+    let (folder, path) = new_file()?;
     let store = SqliteStore::open(&path)?;
     create(&store, "run").await?;
     let mut files = 0;
@@ -46,7 +46,7 @@ async fn a_new_file_is_for_its_owner_only() -> Outcome {
 
 #[tokio::test]
 async fn an_empty_file_becomes_a_store() -> Outcome {
-    let (_folder, path) = new_file();
+    let (_folder, path) = new_file()?;
     fs::write(&path, "")?;
     create(&SqliteStore::open(&path)?, "run").await?;
     Ok(())
@@ -55,7 +55,7 @@ async fn an_empty_file_becomes_a_store() -> Outcome {
 /// What SQLite takes for a name of its own is a file like any other here.
 #[tokio::test]
 async fn special_names_are_files() -> Outcome {
-    let (folder, _) = new_file();
+    let (folder, _) = new_file()?;
     for name in [":memory:", "file:runs?mode=memory", "runs ü 100%.db"] {
         let path = folder.path().join(name);
         create(&SqliteStore::open(&path)?, "run").await?;
@@ -72,7 +72,7 @@ fn refusal(path: &Path) -> StoreError {
 
 #[test]
 fn d8_a_file_of_something_else_is_refused_and_left_alone() -> Outcome {
-    let (folder, _) = new_file();
+    let (folder, _) = new_file()?;
     let text = folder.path().join("notes.txt");
     fs::write(&text, "Dear diary,\n".repeat(1000))?;
     let short = folder.path().join("short.txt");
@@ -92,12 +92,13 @@ fn d8_a_file_of_something_else_is_refused_and_left_alone() -> Outcome {
 }
 
 #[test]
-fn a_path_that_leads_nowhere_is_told() {
-    let (folder, path) = new_file();
+fn a_path_that_leads_nowhere_is_told() -> Outcome {
+    let (folder, path) = new_file()?;
     for path in [folder.path().to_path_buf(), path.join("no/such/folder"), "".into()] {
         let error = refusal(&path);
         assert!(matches!(error, StoreError::Io { .. }), "{}: {error}", path.display());
     }
+    Ok(())
 }
 
 /// Opens the file behind the store's back.
@@ -107,7 +108,7 @@ fn tamper(path: &Path, sql: &str) -> Outcome {
 
 #[tokio::test]
 async fn d8_a_store_of_a_newer_version_is_told_and_left_alone() -> Outcome {
-    let (_folder, path) = new_file();
+    let (_folder, path) = new_file()?;
     create(&SqliteStore::open(&path)?, "run").await?;
     tamper(&path, "UPDATE meta SET value = 2 WHERE name = 'layout'")?;
     let before = fs::read(&path)?;
@@ -128,7 +129,7 @@ async fn d8_tables_that_are_not_as_they_were_are_told() -> Outcome {
         "UPDATE meta SET value = 0 WHERE name = 'layout'",
         "UPDATE meta SET value = -1 WHERE name = 'layout'",
     ] {
-        let (_folder, path) = new_file();
+        let (_folder, path) = new_file()?;
         create(&SqliteStore::open(&path)?, "run").await?;
         tamper(&path, sql)?;
         let error = refusal(&path);
@@ -140,7 +141,7 @@ async fn d8_tables_that_are_not_as_they_were_are_told() -> Outcome {
 /// The layout is part of what other versions rely on: changing it takes a new number and a way over.
 #[tokio::test]
 async fn d8_the_layout_stays_what_it_is() -> Outcome {
-    let (_folder, path) = new_file();
+    let (_folder, path) = new_file()?;
     create(&SqliteStore::open(&path)?, "run").await?;
     let file = Connection::open(&path)?;
     let layout: i64 = file.query_row("SELECT value FROM meta WHERE name = 'layout'", [], |row| row.get(0))?;
@@ -167,7 +168,7 @@ async fn d8_the_layout_stays_what_it_is() -> Outcome {
 /// With the `sqlite3` shell, a run can be read without knowing how its rows are linked.
 #[tokio::test]
 async fn the_view_shows_a_run_in_order() -> Outcome {
-    let (_folder, path) = new_file();
+    let (_folder, path) = new_file()?;
     let store = SqliteStore::open(&path)?;
     let first = create(&store, "a").await?;
     let second = create(&store, "b").await?;
@@ -199,7 +200,7 @@ fn make_read_only(path: &Path) -> Outcome {
 
 #[tokio::test]
 async fn a_file_that_cannot_be_written_is_told() -> Outcome {
-    let (_folder, path) = new_file();
+    let (_folder, path) = new_file()?;
     create(&SqliteStore::open(&path)?, "run").await?;
     make_read_only(&path)?;
     let before = fs::read(&path)?;
@@ -211,7 +212,7 @@ async fn a_file_that_cannot_be_written_is_told() -> Outcome {
 
 #[tokio::test]
 async fn a_file_that_another_connection_keeps_for_itself_is_told() -> Outcome {
-    let (_folder, path) = new_file();
+    let (_folder, path) = new_file()?;
     create(&SqliteStore::open(&path)?, "run").await?;
     let other = Connection::open(&path)?;
     other.execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE")?;
@@ -219,6 +220,6 @@ async fn a_file_that_another_connection_keeps_for_itself_is_told() -> Outcome {
     assert!(matches!(error, StoreError::Locked { .. }), "{error}");
     drop(other);
     let store = SqliteStore::open(&path)?;
-    assert_eq!(store.list(&RunFilter::new(), Default::default()).await?.runs.len(), 1);
+    assert_eq!(store.list(&RunFilter::new(), Page::default()).await?.runs.len(), 1);
     Ok(())
 }

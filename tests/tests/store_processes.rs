@@ -24,7 +24,7 @@ fn worker(words: &[&str], path: &Path) -> std::io::Result<Child> {
 /// A process is killed at any instant; every row that it was told of is there, and nothing but what it wrote.
 #[tokio::test]
 async fn d2_no_acknowledged_row_is_lost_when_the_process_is_killed() -> Outcome {
-    let (_folder, path) = new_file();
+    let (_folder, path) = new_file()?;
     let mut acknowledged = 0_u64;
     for round in 0..40_u64 {
         let mut child = worker(&["append", "run", &round.to_string()], &path)?;
@@ -57,7 +57,7 @@ async fn d2_no_acknowledged_row_is_lost_when_the_process_is_killed() -> Outcome 
 #[tokio::test]
 async fn d7_rivals_in_other_processes_never_commit_the_same_row() -> Outcome {
     const ROWS: u64 = 400;
-    let (_folder, path) = new_file();
+    let (_folder, path) = new_file()?;
     let store = SqliteStore::open(&path)?;
     let lease = create(&store, "run").await?;
     store.release(lease).await?;
@@ -86,7 +86,7 @@ async fn d7_rivals_in_other_processes_never_commit_the_same_row() -> Outcome {
 #[tokio::test]
 async fn processes_that_start_together_make_one_store() -> Outcome {
     for _ in 0..5 {
-        let (_folder, path) = new_file();
+        let (_folder, path) = new_file()?;
         let workers = ["a", "b", "c", "d"].map(|prefix| worker(&["create", prefix, "10"], &path));
         for worker in workers {
             let mut worker = worker?;
