@@ -3,6 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
+use serde::Serialize;
 use serde_json::Value;
 
 use super::BoxError;
@@ -10,7 +11,7 @@ use super::request::Invariant;
 use crate::change::{Captured, Change};
 use crate::run_context::RunContext;
 use crate::tool::{Tool, ToolValue};
-use crate::value::{SharedValue, ValueError, check_depth};
+use crate::value::{SharedValue, ValueError, check_depth, to_value};
 
 /// A result on which hooks work, one after another. What the receipt keeps is shared, and copied when a hook asks for
 /// it mutably.
@@ -108,6 +109,22 @@ impl<'o> ToolObservation<'o> {
         let ObservationDraft { current, proposed } = draft;
         let result = Slot::Json { current: &**current, proposed, copy: Value::clone };
         Self { head: Head { tool, call_id, context, step }, result, _brand: PhantomData }
+    }
+
+    /// Replaces what the model sees by any value.
+    ///
+    /// # Errors
+    /// [`ValueError`] when the value cannot be stored exactly (contract T7); the result is then as it was.
+    pub fn set_result(&mut self, result: impl Serialize) -> Result<(), ValueError> {
+        let result = to_value(&result)?;
+        match &mut self.result {
+            Slot::Json { proposed, .. } => **proposed = Some(result),
+            Slot::Decoded { value, changed, .. } => {
+                *changed = true;
+                *value = result;
+            }
+        }
+        Ok(())
     }
 
     /// The same observation, for a shorter time.

@@ -3,13 +3,14 @@
 use std::fmt;
 use std::sync::Arc;
 
+use serde::Serialize;
 use serde_json::Value;
 
 use super::definition::{BoundTool, OnError, ToolCode, ToolContext, ToolInput, ToolRuns};
 use super::error::{IntoToolFailure, ToolFailure};
 use super::spec::ToolSpec;
 use crate::hook::BoxFuture;
-use crate::value::check_depth;
+use crate::value::to_value_of;
 
 /// A tool whose name, schema and code are known at run time only.
 ///
@@ -39,11 +40,14 @@ pub struct DynTool {
 
 impl DynTool {
     /// A tool of this name, description, JSON Schema of its arguments, and code.
+    ///
+    /// What the code gives back is stored exactly or refused, as for any other tool (contract T7).
     #[must_use]
-    pub fn new<F, Fut, E>(name: impl Into<String>, description: impl Into<String>, schema: Value, run: F) -> Self
+    pub fn new<F, Fut, O, E>(name: impl Into<String>, description: impl Into<String>, schema: Value, run: F) -> Self
     where
         F: Fn(Value, ToolContext) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = Result<Value, E>> + Send + 'static,
+        Fut: Future<Output = Result<O, E>> + Send + 'static,
+        O: Serialize + 'static,
         E: IntoToolFailure + 'static,
     {
         let spec = ToolSpec::new(name.into(), description.into(), schema, Vec::new(), false);
@@ -114,18 +118,18 @@ impl ToolRuns for Arc<dyn ToolRuns> {
 
 struct Closure<F>(F);
 
-impl<F, Fut, E> ToolRuns for Closure<F>
+impl<F, Fut, O, E> ToolRuns for Closure<F>
 where
     F: Fn(Value, ToolContext) -> Fut + Send + Sync,
-    Fut: Future<Output = Result<Value, E>> + Send + 'static,
+    Fut: Future<Output = Result<O, E>> + Send + 'static,
+    O: Serialize + 'static,
     E: IntoToolFailure + 'static,
 {
     fn call(&self, input: ToolInput) -> BoxFuture<'_, Result<Value, ToolFailure>> {
         let future = (self.0)(input.arguments, input.context);
         Box::pin(async move {
             let value = future.await.map_err(IntoToolFailure::into_tool_failure)?;
-            check_depth(&value)?;
-            Ok(value)
+            Ok(to_value_of(value)?)
         })
     }
 }
