@@ -630,3 +630,37 @@ async fn m14_the_conversation_is_whole_after_a_refused_request() -> Tested {
     assert_eq!(sent(&requests[0]), ["user: one", "user: two"]);
     Ok(())
 }
+
+/// Search the catalogue.
+#[tool]
+fn typed_search(query: String) -> String {
+    query
+}
+
+/// Delete a document.
+#[tool(capability = "documents.delete")]
+fn delete_document(id: String) -> String {
+    id
+}
+
+#[before_model]
+fn typed_filter(request: &mut ModelRequest<'_>) -> Result<(), &'static str> {
+    let mut tools = request.tools();
+    if !tools.contains::<typed_search>() {
+        return Err("the other tool is there");
+    }
+    let was_there = (tools.remove::<delete_document>(), tools.remove::<delete_document>());
+    if was_there == (true, false) { Ok(()) } else { Err("it says whether it was there") }
+}
+
+#[tokio::test]
+async fn m4_a_typed_handle_removes_its_tool() -> Tested {
+    let model = ScriptedModel::new([Reply::call("delete_document", json!({ "id": "1" })), Reply::text("done")]);
+    let agent = agent(&model).tools(tools![typed_search, delete_document]).hooks(hooks![typed_filter]).build()?;
+    agent.invoke("go").await?;
+    for request in model.requests() {
+        assert_eq!(request.tool_names(), ["typed_search"]);
+    }
+    assert!(sent(&model.requests()[1])[1].contains("rejected"));
+    Ok(())
+}

@@ -506,3 +506,40 @@ async fn p6_a_run_waits_for_nothing_that_was_dropped() -> Tested {
     assert_eq!(said(conversation.messages()), ["user: go", "user: again", "assistant: better"]);
     Ok(())
 }
+
+/// Search the catalogue.
+#[tool]
+fn find(query: String) -> String {
+    query
+}
+
+#[after_tool(tool = find)]
+fn shorten(observation: &mut ToolObservation<'_, String>) {
+    observation.result_mut().truncate(3);
+}
+
+#[test]
+fn p4_a_restored_agent_is_told_of_a_hook_that_is_another() -> Tested {
+    let model = ScriptedModel::new([]);
+    let saved = agent(&model).tools(tools![find]).hooks(hooks![shorten]).build()?.config();
+    let restored = saved
+        .builder()
+        .model(model.clone())
+        .tools(tools![find])
+        .after_tool("another", |_: &mut ToolObservation<'_>| ())
+        .build();
+    let Err(BuildError::HooksMissing { missing, .. }) = restored else { panic!("it is another: {restored:?}") };
+    assert!(missing[0].contains("shorten"), "{missing:?}");
+    assert!(saved.builder().model(model).tools(tools![find]).hooks(hooks![shorten]).build().is_ok());
+    Ok(())
+}
+
+#[test]
+fn p5_a_hook_for_a_tool_that_is_not_registered_is_not_skipped() {
+    let built = agent(&ScriptedModel::new([])).hooks(hooks![shorten]).build();
+    assert!(matches!(built, Err(BuildError::HookForMissingTool { .. })));
+    // A dynamic tool of that name is the tool: what the hook is for is a name and a type.
+    let dynamic =
+        agent(&ScriptedModel::new([])).dyn_tool(value_tool("find", json!("x"))).hooks(hooks![shorten]).build();
+    assert!(dynamic.is_ok());
+}

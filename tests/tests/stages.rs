@@ -469,3 +469,139 @@ async fn s11_a_hook_may_run_another_agent_whose_steps_are_its_own() -> Tested {
     assert_eq!(shown, "outer", "the inner chunks are not the outer run's");
     Ok(())
 }
+
+#[derive(Clone)]
+struct Prefix(&'static str);
+
+#[derive(Clone, FromRef)]
+struct App {
+    prefix: Prefix,
+    log: Log,
+}
+
+#[before_model]
+fn annotated(request: &mut ModelRequest<'_>, State(prefix): State<Prefix>) {
+    request.history().append_system(prefix.0);
+}
+
+#[after_tool]
+async fn annotated_tool(observation: &mut ToolObservation<'_>, State(log): State<Log>) -> Result<(), Boom> {
+    tokio::task::yield_now().await;
+    log.add(format!("after {}", observation.tool()));
+    Ok(())
+}
+
+#[before_complete]
+fn annotated_end(response: &mut FinalResponse<'_>, State(prefix): State<Prefix>, State(log): State<Log>) {
+    log.add("end");
+    response.set_text(format!("{}{}", prefix.0, response.text().unwrap_or_default()));
+}
+
+#[hook_module]
+mod house_rules {
+    use super::{BoxError, FinalResponse, ModelRequest, before_complete, before_model};
+
+    #[before_model]
+    pub(super) fn zebra(request: &mut ModelRequest<'_>) {
+        request.history().append_system("zebra");
+    }
+
+    #[before_model]
+    pub(super) async fn ant(request: &mut ModelRequest<'_>) -> Result<(), BoxError> {
+        request.history().append_system("ant");
+        Ok(())
+    }
+
+    #[before_complete]
+    pub(super) fn stamp(response: &mut FinalResponse<'_>) {
+        let stamped = format!("{}.", response.text().unwrap_or_default());
+        response.set_text(stamped);
+    }
+}
+
+#[tokio::test]
+async fn s2_a_module_of_hooks_keeps_the_order_of_its_source() -> Tested {
+    let model = ScriptedModel::new([Reply::text("done")]);
+    let app = App { prefix: Prefix("middle"), log: Log::new() };
+    let agent = agent(&model)
+        .state(app)
+        .before_model("first", |request: &mut ModelRequest<'_>| request.history().append_system("first"))
+        .hooks(house_rules::hooks)
+        .hooks(hooks![annotated])
+        .build()?;
+    assert_eq!(agent.invoke("go").await?.text(), "done.");
+    assert_eq!(model.requests()[0].system, "first\n\nzebra\n\nant\n\nmiddle");
+    Ok(())
+}
+
+#[tokio::test]
+async fn s6_an_annotated_function_is_registered_by_its_name_and_has_a_fingerprint() -> Tested {
+    for listed in [true, false] {
+        let (log, model) = (Log::new(), one_call());
+        let builder = agent(&model).state(App { prefix: Prefix("so: "), log: log.clone() }).dyn_tool(search_tool());
+        let agent = if listed {
+            builder.hooks(hooks![annotated, annotated_tool, annotated_end]).build()?
+        } else {
+            builder.hook(annotated {}).hook(annotated_tool {}).hook(annotated_end {}).build()?
+        };
+        assert_eq!(agent.invoke("go").await?.text(), "so: found");
+        assert_eq!(log.lines(), ["after search", "end"]);
+        assert!(agent.config().hooks.iter().all(|hook| hook.fingerprint.is_some()));
+    }
+    Ok(())
+}
+
+#[before_model(timeout = "10ms")]
+async fn hangs(_: &mut ModelRequest<'_>) {
+    std::future::pending::<()>().await;
+}
+
+#[after_tool(timeout = "10ms")]
+async fn hangs_after(_: &mut ToolObservation<'_>) {
+    std::future::pending::<()>().await;
+}
+
+#[before_complete(timeout = "10ms")]
+async fn hangs_at_the_end(_: &mut FinalResponse<'_>) {
+    std::future::pending::<()>().await;
+}
+
+#[before_complete(timeout = "10s")]
+async fn in_time(response: &mut FinalResponse<'_>) {
+    tokio::time::sleep(Duration::from_millis(2)).await;
+    response.set_text("in time");
+}
+
+#[tokio::test]
+async fn s9_a_hook_that_passes_its_deadline_fails_the_run() -> Tested {
+    let model = one_call();
+    let agents = [
+        (Stage::BeforeModel, agent(&model).dyn_tool(search_tool()).hooks(hooks![hangs]).build()?, "hangs"),
+        (Stage::AfterTool, agent(&model).dyn_tool(search_tool()).hooks(hooks![hangs_after]).build()?, "hangs_after"),
+    ];
+    for (stage, agent, name) in agents {
+        let Err(Error::Hook { stage: at, hook, source, .. }) = agent.invoke("go").await else { panic!("{stage}") };
+        assert_eq!((at, hook.as_str()), (stage, name));
+        let late = source.downcast_ref::<protolink::HookTimedOut>().map(|timed_out| timed_out.after);
+        assert_eq!(late, Some(Duration::from_millis(10)));
+    }
+    let model = ScriptedModel::from_fn(|_| Reply::text("done"));
+    let late = agent(&model).hooks(hooks![hangs_at_the_end]).build()?;
+    let error = late.invoke("go").await.expect_err("it is late");
+    assert!(matches!(&error, Error::Hook { stage: Stage::BeforeComplete, hook, .. } if hook == "hangs_at_the_end"));
+    let punctual = agent(&model).hooks(hooks![in_time]).build()?;
+    assert_eq!(punctual.invoke("go").await?.text(), "in time");
+    Ok(())
+}
+
+#[test]
+fn s10_an_annotated_hook_that_is_given_twice_is_refused() {
+    let builder = || agent(&ScriptedModel::new([]));
+    let twice = builder().hooks(hooks![hangs]).hook(hangs {}).build();
+    let Err(protolink::BuildError::DuplicateHook { stage, hook }) = twice else { panic!("it is given twice") };
+    assert_eq!(stage, Stage::BeforeModel);
+    assert!(hook.ends_with("stages::hangs"), "{hook}");
+    let in_group = builder().group(AgentHooks::new().hooks(hooks![in_time])).hooks(hooks![in_time]).build();
+    assert!(matches!(in_group, Err(protolink::BuildError::DuplicateHook { .. })));
+    assert!(builder().hooks(hooks![hangs, in_time]).build().is_ok());
+}
