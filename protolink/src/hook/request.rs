@@ -2,10 +2,12 @@
 
 use std::marker::PhantomData;
 
-use crate::change::{Change, Scope};
+use crate::change::{Captured, Change, Scope};
 use crate::history::{HistoryDraft, HistoryMut};
+use crate::message::Message;
 use crate::roster::{RosterDraft, ToolsMut};
 use crate::run_context::RunContext;
+use crate::value::{ValueError, check_depth};
 
 /// Makes a handle's lifetime invariant: a handle that lives longer cannot be put in the place of one that lives
 /// shorter, which is what `mem::swap` and assignment would need.
@@ -35,10 +37,26 @@ impl StepDraft {
         self.history.changes().iter().chain(self.roster.changes()).cloned().collect()
     }
 
+    /// Checks that what the running hook added can be kept (contract T7).
+    pub(crate) fn check_kept(&self) -> Result<(), ValueError> {
+        self.history.changes().iter().try_for_each(|change| match change {
+            Change::Pushed { message: Captured::Content(message), .. }
+            | Change::Inserted { message: Captured::Content(message), .. } => check_message(message),
+            _ => Ok(()),
+        })
+    }
+
     pub(crate) fn roll_back(&mut self) {
         self.history.roll_back();
         self.roster.roll_back();
     }
+}
+
+/// Checks the values inside of a message.
+fn check_message(message: &Message) -> Result<(), ValueError> {
+    let Message::Assistant(turn) = message else { return Ok(()) };
+    let values = turn.calls.iter().flat_map(|exchange| [Some(&exchange.call.arguments), exchange.outcome.observed()]);
+    values.chain([turn.provider.as_ref()]).flatten().try_for_each(check_depth)
 }
 
 /// One request to the model in the making, as a `#[before_model]` hook sees it.

@@ -43,6 +43,8 @@ impl Run {
     async fn prepare_with(&mut self, hook: &crate::hook::BoundHook<crate::hook::BeforeModel>) -> Result<(), Error> {
         let mut request = ModelRequest::new(&mut self.draft, &self.context, &hook.key, self.step);
         let result = unless_cancelled(&self.cancel, hook.run(&mut request)).await;
+        // T7: what a hook adds to the history is kept exactly or refused.
+        let result = result.map(|result| result.and_then(|()| self.draft.check_kept().map_err(BoxError::from)));
         if !matches!(result, Some(Ok(()))) {
             self.draft.roll_back();
         }

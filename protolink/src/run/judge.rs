@@ -18,11 +18,12 @@ use crate::model::{ReplyContent, ReportedReply};
 use crate::outcome::{Interruption, InterruptionRequest};
 use crate::rules::{Approval, ApprovalRequest, Decision, PolicyRequest};
 use crate::tool::{ASK_USER, BoundTool, question};
-use crate::value::check_depth;
+use crate::value::{MAX_DEPTH, check_depth};
 
 impl Run {
     /// Decides about a reply and commits it.
-    pub(super) async fn judge(&mut self, reply: ReportedReply) -> Result<(), Error> {
+    pub(super) async fn judge(&mut self, mut reply: ReportedReply) -> Result<(), Error> {
+        keep_deep_arguments_as_text(&mut reply);
         let ReplyContent::Calls { text, calls } = &reply.content else {
             return self.judge_answer(reply).await;
         };
@@ -328,15 +329,23 @@ pub(super) fn call_digest(tool: &str, arguments: &Value) -> Digest {
     Digest::of_json(&(tool, arguments)).0
 }
 
+/// What is nested too deep could be written and not be read back. As text it is kept, and fits no tool.
+fn keep_deep_arguments_as_text(reply: &mut ReportedReply) {
+    if let ReplyContent::Calls { calls, .. } = &mut reply.content {
+        for call in calls.iter_mut().filter(|call| check_depth(&call.arguments).is_err()) {
+            call.arguments = Value::String(call.arguments.to_string());
+        }
+    }
+}
+
 /// Checks arguments before anything is asked or done; no arguments count as an empty object.
 pub(super) fn fit_arguments(tool: &BoundTool, arguments: &mut Value) -> Result<(), String> {
     if arguments.is_null() {
         *arguments = Value::Object(Map::new());
     }
     if !arguments.is_object() {
-        return Err("the arguments must be a JSON object".to_owned());
+        return Err(format!("the arguments must be a JSON object, nested {MAX_DEPTH} levels deep at most"));
     }
-    check_depth(arguments).map_err(|error| error.to_string())?;
     if tool.is_built_in() && tool.spec.name() == ASK_USER {
         question(arguments)?;
     }

@@ -39,7 +39,9 @@ impl Stream for RunStream<'_> {
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         loop {
-            if let Poll::Ready(Some(event)) = self.events.poll_recv(context) {
+            // All events are sent while the run is polled, so that nobody has to be woken for them. `poll_recv` would
+            // also wait where the task's cooperative budget is used up, which reads like an empty channel.
+            if let Ok(event) = self.events.try_recv() {
                 return Poll::Ready(Some(Ok(event)));
             }
             let Some(run) = &mut self.run else {
