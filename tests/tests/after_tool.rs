@@ -392,7 +392,7 @@ fn t7_a_fixture_shows_what_a_hook_left_and_what_the_receipt_keeps() {
 
 #[tokio::test]
 async fn t7_what_cannot_be_kept_is_refused_under_the_hooks_name_before_any_event() -> Tested {
-    let nested = (0..1_000).fold(json!(1), |inner, _| json!([inner]));
+    let nested = (0..1_000).fold(json!(1), |inner, _| Value::Array(vec![inner]));
     let model = call_then_answer("search");
     let agent = agent(&model)
         .dyn_tool(search_tool())

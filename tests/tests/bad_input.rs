@@ -17,7 +17,8 @@ fn object() -> Value {
 }
 
 fn nested(levels: usize) -> Value {
-    (0..levels).fold(json!(1), |inner, _| json!({ "a": inner }))
+    // Built by hand: `json!` copies what it is given, level for level.
+    (0..levels).fold(json!(1), |inner, _| Value::Object([("a".to_owned(), inner)].into_iter().collect()))
 }
 
 #[test]
@@ -69,9 +70,7 @@ async fn m4_a_hook_that_removes_every_tool_leaves_a_request_without_tools() -> T
         .dyn_tool(effect("pay", &counter))
         .before_model("clears", |request: &mut ModelRequest<'_>| request.tools().retain(|_| false))
         .build()?;
-    for path in [Path::Plain] {
-        assert_eq!(path.run(&agent, "go").await.result?.text(), "done");
-    }
+    assert_eq!(agent.invoke("go").await?.text(), "done");
     assert_eq!(counter.get(), 0);
     for request in model.requests() {
         assert_eq!((request.system.as_str(), request.tools.len()), ("Base.", 0));
