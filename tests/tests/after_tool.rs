@@ -27,7 +27,7 @@ type Receipts = Arc<Mutex<Vec<Arc<Receipt>>>>;
 fn keep_receipts(kept: &Receipts) -> impl Fn(&mut FinalResponse<'_>) + Send + Sync + 'static {
     let kept = Arc::clone(kept);
     move |response: &mut FinalResponse<'_>| {
-        kept.lock().expect("no test panicked here").extend_from_slice(response.receipts())
+        kept.lock().expect("no test panicked here").extend_from_slice(response.receipts());
     }
 }
 
@@ -202,32 +202,6 @@ async fn t3_a_hook_that_only_reads_makes_no_copy() -> Tested {
     let requests = model.requests();
     let ToolOutcome::Observed(seen) = &requests[1].messages[1].calls()[0].outcome else { panic!("observed") };
     assert!(kept.same(seen), "the receipt and the message are one allocation");
-    Ok(())
-}
-
-#[tokio::test]
-async fn t5_a_failing_hook_undoes_nothing_and_resume_uses_the_receipt() -> Tested {
-    let (effects, store, model) = (Counter::new(), MemoryStore::new(), call_then_answer("pay"));
-    let build = |broken: bool| {
-        let builder = agent(&model).dyn_tool(effect("pay", &effects)).durable(store.clone());
-        let builder = if broken {
-            builder.after_tool("broken", |_: &mut ToolObservation<'_>| Err::<(), _>(Boom("after")))
-        } else {
-            builder.after_tool("mended", |observation: &mut ToolObservation<'_>| {
-                assert_eq!(observation.result(), &json!({ "count": 1 }), "it is the original result");
-                *observation.result_mut() = json!("paid");
-            })
-        };
-        builder.build()
-    };
-    let Err(Error::Hook { .. }) = build(true)?.run("go").run_id("r").await else { panic!("the hook fails") };
-    assert_eq!(effects.get(), 1);
-    let mended = build(false)?;
-    let Err(Error::ContractChanged { changes, .. }) = mended.resume("r").await else { panic!("it is another hook") };
-    let outcome = mended.resume("r").accept(changes).await?;
-    assert_eq!(outcome.answer().map(Answer::text), Some("done"));
-    assert_eq!((effects.get(), model.request_count()), (1, 2), "neither the tool nor the first step is made again");
-    assert!(sent(&model.requests()[1])[1].ends_with("= paid"));
     Ok(())
 }
 
@@ -415,6 +389,7 @@ struct SearchHits {
 /// Search the catalogue.
 #[tool]
 async fn search(query: String) -> Result<SearchHits, Boom> {
+    tokio::task::yield_now().await;
     Ok(SearchHits { hits: vec![query], debug: Some("took 3 ms".to_owned()) })
 }
 
@@ -460,25 +435,6 @@ async fn t4_a_typed_hook_runs_for_its_tool_only_and_in_its_own_type() -> Tested 
         let receipts = receipts.lock().expect("no test panicked here");
         assert_eq!(receipts[0].result(), Some(&json!({ "hits": ["lamp"], "debug": "took 3 ms" })));
     }
-    Ok(())
-}
-
-#[tokio::test]
-async fn t4_a_typed_hook_sees_after_a_resume_what_it_saw_live() -> Tested {
-    let store = MemoryStore::new();
-    let model = ScriptedModel::new([Reply::call("search", json!({ "query": "lamp" })), Reply::text("done")]);
-    let breaks = typed(&model)
-        .after_tool("breaks", |_: &mut ToolObservation<'_>| Err::<(), _>(Boom("later hook")))
-        .durable(store.clone())
-        .build()?;
-    breaks.run("go").run_id("r").await.expect_err("it breaks");
-    let mended = typed(&model).durable(store).build()?;
-    let Err(Error::ContractChanged { changes, .. }) = mended.resume("r").await else { panic!("it lacks a hook") };
-    let outcome = mended.resume("r").accept(changes).await?;
-    assert_eq!(outcome.answer().map(Answer::text), Some("done"));
-    let requests = model.requests();
-    let observed = requests[1].messages[1].calls()[0].outcome.observed();
-    assert_eq!(observed, Some(&json!({ "hits": ["lamp", "1 in all"], "debug": null })));
     Ok(())
 }
 
@@ -537,26 +493,15 @@ async fn t7_a_number_that_json_cannot_hold_is_refused_under_the_name_of_who_gave
 }
 
 #[tokio::test]
-async fn t7_a_tools_result_that_cannot_be_kept_leaves_its_effect_on_record() -> Tested {
-    let (store, observed) = (MemoryStore::new(), Counter::new());
-    let hook = observed.clone();
-    let model = ScriptedModel::new([Reply::call("read_sensor", json!({ "broken": true })), Reply::text("done")]);
-    let agent = agent(&model)
-        .tools(tools![read_sensor])
-        .after_tool("counts", move |_: &mut ToolObservation<'_>| hook.up())
-        .durable(store)
+async fn t5_a_failing_hook_undoes_nothing() -> Tested {
+    let effects = Counter::new();
+    let agent = agent(&call_then_answer("pay"))
+        .dyn_tool(effect("pay", &effects))
+        .after_tool("fails", |_: &mut ToolObservation<'_>| Err::<(), _>(Boom("after")))
         .build()?;
-    let Err(Error::ToolValue { action_id, tool, source, .. }) = agent.run("go").run_id("r").await else {
-        panic!("it cannot be kept")
-    };
-    assert_eq!((tool.as_str(), source, observed.get()), ("read_sensor", protolink::ValueError::NotFinite, 0));
-    let Err(Error::Uncertain { .. }) = agent.resume("r").await else { panic!("it is not run again") };
-    agent.reconcile("r", &action_id, json!({ "celsius": 20.0, "id": 1 })).await?;
-    let outcome = agent.resume("r").await?;
-    assert_eq!((outcome.answer().map(Answer::text), observed.get()), (Some("done"), 1));
-    assert_eq!(
-        model.requests()[1].messages[1].calls()[0].outcome.observed(),
-        Some(&json!({ "celsius": 20.0, "id": 1 }))
-    );
+    let mut conversation = agent.conversation();
+    conversation.invoke("go").await.expect_err("the hook fails");
+    assert_eq!(effects.get(), 1);
+    assert!(matches!(conversation.messages()[1].calls()[0].outcome, ToolOutcome::Withheld { .. }));
     Ok(())
 }
