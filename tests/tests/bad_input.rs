@@ -121,7 +121,7 @@ async fn t6_ids_of_calls_that_are_empty_repeated_or_known_are_made_distinct() ->
 /// Search the catalogue.
 #[tool]
 fn typed(query: String, limit: Option<u8>) -> String {
-    format!("{query} {limit:?}")
+    query + &format!(" {limit:?}")
 }
 
 #[tokio::test]

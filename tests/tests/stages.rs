@@ -508,6 +508,7 @@ mod house_rules {
 
     #[before_model]
     pub(super) async fn ant(request: &mut ModelRequest<'_>) -> Result<(), BoxError> {
+        tokio::task::yield_now().await;
         request.history().append_system("ant");
         Ok(())
     }
