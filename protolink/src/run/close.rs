@@ -74,6 +74,8 @@ impl Run {
 
     /// Closes the conversation, and takes the failure down.
     async fn failed(&mut self, error: Error) -> Error {
+        // F4: what was shown belongs to no answer.
+        self.retract();
         let not_started = self.not_started();
         let closing = self.close_changes();
         self.events.emit_to_observers(|| RunEvent::Failed { error: error.to_string() });
