@@ -4,6 +4,8 @@ mod clock;
 mod fixtures;
 mod model;
 mod reply;
+#[cfg(feature = "testing-server")]
+pub mod server;
 pub mod store_suite;
 
 pub use clock::ManualClock;
