@@ -8,3 +8,6 @@ struct UpgradingHooks;
 
 #[doc = include_str!("../../docs/migrating.md")]
 struct Migrating;
+
+#[doc = include_str!("../../docs/durability.md")]
+struct Durability;

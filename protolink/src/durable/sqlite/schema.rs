@@ -190,3 +190,29 @@ fn check(connection: &Connection) -> Result<(), StoreError> {
     let found: String = connection.query_row("PRAGMA integrity_check(runs)", [], |row| row.get(0)).about_store()?;
     if found == "ok" { Ok(()) } else { Err(damaged(found)) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// No test can pull the plug; what the promise to survive that rests on can be read back.
+    #[test]
+    fn a_writing_connection_is_set_up_to_survive_a_power_failure() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let settings = Settings { busy_timeout: Duration::from_secs(1), max_bytes: None };
+        let mut connection = Connection::open(folder.path().join("runs.sqlite")).expect("a new file");
+        prepare(&mut connection, settings).expect("a new store");
+        for (name, expected) in
+            [("synchronous", "2"), ("journal_mode", "wal"), ("fullfsync", "1"), ("checkpoint_fullfsync", "1")]
+        {
+            let value: rusqlite::types::Value =
+                connection.pragma_query_value(None, name, |row| row.get(0)).expect("a setting");
+            let told = match value {
+                rusqlite::types::Value::Integer(number) => number.to_string(),
+                rusqlite::types::Value::Text(text) => text,
+                other => format!("{other:?}"),
+            };
+            assert_eq!(told, expected, "{name}");
+        }
+    }
+}

@@ -143,7 +143,7 @@ async fn rows_are_carried_as_they_are(trial: &Trial) -> Verdict {
     let payloads = [
         String::new(),
         "not JSON at all".to_owned(),
-        "nul \0 inside, \u{FEFF} mark, e\u{301}, \u{1F980}".to_owned(),
+        "\u{FEFF} mark, e\u{301}, \u{1F980}".to_owned(),
         "9007199254740993 1.0 18446744073709551615".to_owned(),
         "x".repeat(1 << 20),
     ];
