@@ -1,11 +1,12 @@
 //! `#[derive(FromRef)]`.
 
 use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use quote::quote_spanned;
 use syn::{Error, Field, Fields, Item, ItemStruct, Member, Meta, Path, parse_quote};
 
 use crate::check::Errors;
-use crate::spans::{ends, generated_at, respan};
+use crate::function::private;
+use crate::spans::{ends, generated_at};
 
 // Input:
 //     struct App { db: Db, #[from_ref(skip)] started: Instant }
@@ -49,7 +50,7 @@ fn impls(errors: &mut Errors, input: &ItemStruct) -> TokenStream {
 
 fn part(krate: &Path, input: &ItemStruct, field: &Field, member: &Member) -> TokenStream {
     let (start, end) = ends(&field.ty);
-    let private = respan(quote!(#krate::__private), start);
+    let private = private(krate, start);
     let (ident, ty) = (&input.ident, &field.ty);
     let state = crate::spans::own("state");
     let clone = quote_spanned!(start=> as #private::Clone>::clone);

@@ -80,8 +80,8 @@ impl Function {
 
 /// The path of what generated code refers to, at a span.
 pub(crate) fn private(krate: &Path, span: Span) -> TokenStream {
-    let path = quote::quote!(#krate::__private);
-    crate::spans::respan(path, span)
+    let krate = crate::spans::relocate(krate.to_token_stream(), span);
+    quote::quote_spanned!(span=> #krate::__private)
 }
 
 /// A function in the middle of typing: what can be seen of it without parsing its signature.

@@ -32,12 +32,13 @@ pub(crate) fn ends(tokens: &impl ToTokens) -> (Span, Span) {
     (generated_at(start), generated_at(end))
 }
 
-/// The same tokens, all at `span`: an error about them points there.
-pub(crate) fn respan(tokens: TokenStream, span: Span) -> TokenStream {
+/// The same tokens, all at `span`, each with the meaning that it has: `$crate` means the crate of the macro that wrote
+/// it, wherever it stands.
+pub(crate) fn relocate(tokens: TokenStream, span: Span) -> TokenStream {
     tokens
         .into_iter()
         .map(|mut token| {
-            token.set_span(span);
+            token.set_span(token.span().located_at(span));
             token
         })
         .collect()

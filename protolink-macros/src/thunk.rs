@@ -8,7 +8,7 @@ use crate::check::{erase_lifetimes, outlive};
 use crate::function::{Function, private};
 use crate::generics::Generics;
 use crate::options::HookOptions;
-use crate::spans::{ends, generated_at, own, respan};
+use crate::spans::{ends, generated_at, own};
 use crate::stage::Stage;
 
 /// A type of the signature as it is used in generated code.
@@ -30,7 +30,7 @@ impl Place {
     fn through(&self, function: &TokenStream, argument: impl ToTokens) -> TokenStream {
         let ty = &self.ty;
         let open = quote_spanned!(self.start=> <);
-        let function = respan(quote!(as #function), self.start);
+        let function = quote_spanned!(self.start=> as #function);
         let mut argument = Group::new(Delimiter::Parenthesis, argument.into_token_stream());
         argument.set_span(self.end);
         quote!(#open #ty #function #argument)
@@ -134,9 +134,9 @@ impl<'f> Thunk<'f> {
         let states: Vec<TokenStream> = self.states.iter().map(|state| self.state(state)).collect();
         let call = self.call(self.function.sig.ident.span(), &states);
         let converted = self.output.through(&self.convert("into_hook_result"), call);
-        let Some(lend) = self.lend("lend") else { return converted };
         // A tool that is none is reported for the call as a whole, and is to be reported at its name.
         let at = self.tool.map_or(self.subject.start, |tool| ends(tool).0);
+        let Some(lend) = self.lend("lend", at) else { return converted };
         let private = private(self.krate, at);
         let subject = self.lent();
         quote_spanned!(at=> #private::#lend(#subject, |#subject| #converted))
@@ -145,10 +145,10 @@ impl<'f> Thunk<'f> {
     /// An error about the future as a whole is to stand at the `async` that makes it one.
     fn async_body(&self, keyword: Span) -> TokenStream {
         let states: Vec<TokenStream> = self.states.iter().map(|state| self.state(state)).collect();
-        let Some(narrow) = self.lend("narrow") else {
+        let at = generated_at(keyword);
+        let Some(narrow) = self.lend("narrow", at) else {
             return self.output.through(&self.convert("boxed"), self.call(keyword, &states));
         };
-        let at = generated_at(keyword);
         let private = private(self.krate, at);
         let (subject, narrowed) = (self.lent(), own("narrowed"));
         // The state is taken before the future is made, so that the future owns what it holds.
@@ -170,21 +170,21 @@ impl<'f> Thunk<'f> {
     }
 
     /// The function that hands out the subject in the hook's own type, where that is another one than the loop's.
-    fn lend(&self, verb: &str) -> Option<TokenStream> {
+    fn lend(&self, verb: &str, at: Span) -> Option<TokenStream> {
         match (self.stage, self.tool) {
             (Stage::AfterTool, Some(tool)) => {
-                let function = own(&format!("{verb}_observation"));
-                Some(quote!(#function::<#tool>))
+                let function = Ident::new(&format!("{verb}_observation"), at);
+                Some(quote_spanned!(at=> #function::<#tool>))
             }
-            (Stage::BeforeComplete, _) => Some(own(&format!("{verb}_response")).into_token_stream()),
+            (Stage::BeforeComplete, _) => Some(Ident::new(&format!("{verb}_response"), at).into_token_stream()),
             (Stage::BeforeModel | Stage::AfterTool, _) => None,
         }
     }
 
     fn convert(&self, function: &str) -> TokenStream {
         let private = private(self.krate, self.output.start);
-        let function = own(function);
-        quote!(#private::HookOutput>::#function)
+        let function = Ident::new(function, self.output.start);
+        quote_spanned!(self.output.start=> #private::HookOutput>::#function)
     }
 
     /// A call of the user's function. Its name is looked up as the user's, and reported at `span`.
@@ -212,11 +212,13 @@ impl<'f> Thunk<'f> {
         }
         let private = private(self.krate, self.subject.start);
         let check = match self.stage {
-            Stage::BeforeModel => own("BeforeModelSubject"),
-            Stage::AfterTool => own("AfterToolSubject"),
-            Stage::BeforeComplete => own("BeforeCompleteSubject"),
+            Stage::BeforeModel => "BeforeModelSubject",
+            Stage::AfterTool => "AfterToolSubject",
+            Stage::BeforeComplete => "BeforeCompleteSubject",
         };
-        self.subject.through(&quote!(#private::#check<_>>::accept), subject)
+        let check = Ident::new(check, self.subject.start);
+        let accept = quote_spanned!(self.subject.start=> #private::#check<_>>::accept);
+        self.subject.through(&accept, subject)
     }
 
     /// `<State<Db> as HookParam>::given(..)`, which is refused at the type where it is no `State`.
@@ -226,10 +228,10 @@ impl<'f> Thunk<'f> {
         let value = place.through(
             &{
                 let from_state = self.source(place);
-                quote!(#from_state>::from_state)
+                quote_spanned!(place.start=> #from_state>::from_state)
             },
             state,
         );
-        place.through(&quote!(#private::HookParam>::given), value)
+        place.through(&quote_spanned!(place.start=> #private::HookParam>::given), value)
     }
 }

@@ -10,7 +10,7 @@ use crate::check::{self, Errors};
 use crate::function::{Function, private};
 use crate::hook::half_typed;
 use crate::options::{OnError, ToolOptions, check_tool_name};
-use crate::spans::{ends, generated, generated_at, own, respan};
+use crate::spans::{ends, generated, generated_at, own};
 use crate::stage::{is_tool, of_attribute};
 use crate::stub;
 
@@ -438,8 +438,11 @@ fn thunk(krate: &Path, function: &Function, arguments: &[Argument], agent: &Iden
         let split = quote_spanned!(start=> as #output_private::ToolOutput<#fallible>>::split);
         quote!(#open #ty #split #converted)
     };
-    let into = respan(quote!(#krate::__private::into_tool_result::<Self, _>), start);
-    let boxed = respan(quote!(#krate::__private::Box::pin), at);
+    let into = quote_spanned!(start=> #output_private::into_tool_result::<Self, _>);
+    let boxed = {
+        let private = self::private(krate, at);
+        quote_spanned!(at=> #private::Box::pin)
+    };
     quote_spanned! {at=>
         |#input, #state| #boxed(async move {
             let #result = {

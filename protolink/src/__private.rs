@@ -9,8 +9,6 @@ pub use core::time::Duration;
 pub use core::{file, line, module_path, panic};
 pub use std::boxed::Box;
 
-pub use serde_json;
-
 pub use crate::fingerprint::ListFingerprint;
 pub use crate::hook::{
     AbsentHook, AddHook, AfterTool, AfterToolSubject, AnswerFor, AsyncHook, BeforeComplete, BeforeCompleteSubject,

@@ -15,7 +15,11 @@
 //! `&str`, and for a tool also [`ToolError`](crate::ToolError).
 
 pub use crate::hook::{
-    AddHook, AfterToolSubject, BeforeCompleteSubject, BeforeModelSubject, ChecksAnswers, FromState, HookOutput,
-    HookParam, IntoHookError,
+    AddHook, AfterToolSubject, AnswerFor, AsyncHook, BeforeCompleteSubject, BeforeModelSubject, ChecksAnswers,
+    FromState, HookOutput, HookParam, IntoHookError,
 };
 pub use crate::tool::{DefaultParameter, FromCall, IntoToolFailure, ToolParameter, ToolValue, UnnamedParameter};
+
+// They are where a message of the compiler may point, and are called by generated code only.
+#[doc(hidden)]
+pub use crate::hook::{HookFuture, lend_observation, lend_response, narrow_observation, narrow_response};

@@ -95,6 +95,7 @@ impl AnswerType for Untyped {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Serialize + DeserializeOwned + Send + 'static> AnswerType for T {
     fn decode(content: &Value) -> Result<Self, ValueError> {
         T::deserialize(content).map_err(|error| ValueError::misfit(&error))

@@ -1,0 +1,8 @@
+use protolink::prelude::*;
+
+#[hook_module]
+fn rules() {}
+
+fn main() {
+    rules();
+}

@@ -1,0 +1,6 @@
+use protolink::prelude::*;
+
+#[hook_module]
+mod rules;
+
+fn main() {}

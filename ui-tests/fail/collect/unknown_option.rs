@@ -1,0 +1,6 @@
+use protolink::prelude::*;
+
+#[hook_module(order = "source")]
+mod rules {}
+
+fn main() {}

@@ -1,0 +1,6 @@
+use protolink::prelude::*;
+
+#[before_model]
+fn core(_request: &mut ModelRequest<'_>) {}
+
+fn main() {}

@@ -1,0 +1,8 @@
+use protolink::prelude::*;
+
+#[after_tool(tool = "search")]
+fn hook(_observation: &mut ToolObservation<'_>) {}
+
+fn main() {
+    let _ = Agent::builder("a").hooks(hooks![hook]);
+}

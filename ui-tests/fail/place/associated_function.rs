@@ -1,0 +1,12 @@
+use protolink::prelude::*;
+
+struct Rules;
+
+impl Rules {
+    #[before_model]
+    fn hook(_request: &mut ModelRequest<'_>) {}
+}
+
+fn main() {
+    let _ = Rules;
+}

@@ -1,0 +1,8 @@
+use protolink::prelude::*;
+
+unsafe extern "C" {
+    #[before_model]
+    fn hook(_request: &mut ModelRequest<'_>);
+}
+
+fn main() {}

@@ -1,0 +1,6 @@
+use protolink::prelude::*;
+
+#[after_tool]
+mod hooks {}
+
+fn main() {}

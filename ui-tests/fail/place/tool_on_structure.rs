@@ -1,0 +1,8 @@
+use protolink::prelude::*;
+
+#[tool]
+struct Search;
+
+fn main() {
+    let _ = Search;
+}

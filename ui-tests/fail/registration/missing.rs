@@ -1,0 +1,5 @@
+use protolink::prelude::*;
+
+fn main() {
+    let _ = Agent::builder("a").hooks(hooks![missing]);
+}

@@ -1,0 +1,5 @@
+use protolink::prelude::*;
+
+fn main() {
+    let _: FinalResponse<'static> = FinalResponse { text: "done" };
+}

@@ -1,0 +1,3 @@
+fn main() {
+    let _ = protolink::ToolSpec { name: "search".to_owned() };
+}

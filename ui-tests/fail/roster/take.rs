@@ -1,0 +1,10 @@
+use protolink::prelude::*;
+
+#[before_model]
+fn hook(request: &mut ModelRequest<'_>) {
+    let _ = std::mem::take(&mut request.tools());
+}
+
+fn main() {
+    let _ = Agent::builder("a").hooks(hooks![hook]);
+}

@@ -1,0 +1,14 @@
+use std::sync::Arc;
+
+use protolink::prelude::*;
+
+struct Rules;
+
+impl Rules {
+    #[before_model]
+    fn hook(self: Arc<Self>, _request: &mut ModelRequest<'_>) {}
+}
+
+fn main() {
+    let _ = Rules;
+}

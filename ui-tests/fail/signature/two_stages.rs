@@ -1,0 +1,9 @@
+use protolink::prelude::*;
+
+#[before_model]
+#[before_complete]
+fn hook(_request: &mut ModelRequest<'_>) {}
+
+fn main() {
+    let _ = Agent::builder("a").hooks(hooks![hook]);
+}

@@ -1,0 +1,10 @@
+use protolink::prelude::*;
+
+#[derive(FromRef)]
+enum App {
+    Small,
+}
+
+fn main() {
+    let _ = App::Small;
+}

@@ -1,0 +1,10 @@
+use protolink::prelude::*;
+
+#[derive(FromRef)]
+struct App<T> {
+    part: T,
+}
+
+fn main() {
+    let _ = App { part: 1 };
+}

@@ -1,0 +1,8 @@
+use protolink::prelude::*;
+
+#[derive(FromRef)]
+struct App;
+
+fn main() {
+    let _ = App;
+}

@@ -1,0 +1,12 @@
+use protolink::prelude::*;
+
+struct Db;
+
+#[derive(FromRef)]
+struct App {
+    db: Db,
+}
+
+fn main() {
+    let _ = App { db: Db };
+}
