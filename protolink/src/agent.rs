@@ -12,6 +12,7 @@ use crate::blocking::BlockingAgent;
 use crate::builder::AgentBuilder;
 use crate::config::AgentConfig;
 use crate::conversation::Conversation;
+use crate::durable::Record;
 use crate::error::Error;
 use crate::fingerprint::ContractFingerprint;
 use crate::hook::AnswerType;
@@ -90,6 +91,16 @@ impl Agent {
     /// Takes a stored run up again (contract D2 to D11).
     pub fn resume(&self, run_id: impl Into<RunId>) -> ResumeBuilder<'static> {
         ResumeBuilder::new(Arc::clone(&self.inner), run_id.into(), None)
+    }
+
+    /// What a stored run wrote down, one record a commit: what hooks did, what was called, what really happened and
+    /// what the model saw of it. See [`durable::journal`](crate::durable::journal()).
+    ///
+    /// # Errors
+    /// [`Error::NoStore`]; [`Error::Store`] where the run cannot be read.
+    pub async fn journal(&self, run_id: impl Into<RunId>) -> Result<Vec<Record>, Error> {
+        let store = run::store_of(&self.inner)?;
+        Ok(crate::durable::journal(&*store, &run_id.into()).await?)
     }
 
     /// What a stored run waits for, if it waits.

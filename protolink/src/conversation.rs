@@ -8,8 +8,7 @@ use crate::error::Error;
 use crate::ids::RunId;
 use crate::message::{Content, Message};
 use crate::outcome::Answer;
-use crate::run::close::HistoryPlace;
-use crate::run::{self, ResumeBuilder, RunBuilder};
+use crate::run::{self, HistoryPlace, ResumeBuilder, RunBuilder};
 use crate::settings::AgentInner;
 
 /// A conversation with an agent: each run goes on from what the last one left.
@@ -34,7 +33,6 @@ use crate::settings::AgentInner;
 /// ```
 pub struct Conversation {
     agent: Arc<AgentInner>,
-    name: Option<String>,
     place: HistoryPlace,
 }
 
@@ -42,19 +40,19 @@ impl Conversation {
     pub(crate) fn new(agent: Arc<AgentInner>) -> Self {
         // In a store, its runs are found by a name; it gets one that nobody else has.
         let name = agent.settings.store.is_some().then(|| RunId::new().to_string());
-        Self { agent, name, place: HistoryPlace::default() }
+        Self { agent, place: name.map_or_else(HistoryPlace::default, HistoryPlace::named) }
     }
 
     pub(crate) async fn load(agent: Arc<AgentInner>, name: String) -> Result<Self, Error> {
         let store = run::store_of(&agent)?;
-        let place = run::conversation(&store, &name).await?;
-        Ok(Self { agent, name: Some(name), place })
+        let place = run::conversation(&store, name).await?;
+        Ok(Self { agent, place })
     }
 
     /// The name by which a store knows it.
     #[must_use]
     pub fn id(&self) -> Option<&str> {
-        self.name.as_deref()
+        self.place.name.as_deref()
     }
 
     /// Its messages, oldest first.
@@ -79,8 +77,8 @@ impl Conversation {
 
     /// A run of this prompt, to be configured and then awaited or streamed.
     pub fn run(&mut self, prompt: impl Into<Content>) -> RunBuilder<'_> {
-        let builder = RunBuilder::new(Arc::clone(&self.agent), prompt.into(), Some(&mut self.place));
-        builder.session(self.name.clone())
+        let session = self.place.name.clone();
+        RunBuilder::new(Arc::clone(&self.agent), prompt.into(), Some(&mut self.place)).session(session)
     }
 
     /// Takes the run up that the conversation waits for.

@@ -204,7 +204,7 @@ pub enum Error {
     },
     /// An action was started and nobody knows what came of it (contract D3).
     #[error(
-        "run `{run_id}` cannot go on: nobody knows whether the action `{action_id}` of the tool `{tool}` happened; \
+        "run `{run_id}` cannot go on: nobody knows what came of the action `{action_id}` of the tool `{tool}`; \
              give its result to `reconcile`"
     )]
     Uncertain {

@@ -2,7 +2,7 @@
 
 mod ask;
 mod builder;
-pub(crate) mod close;
+mod close;
 mod complete;
 mod dispatch;
 mod events;
@@ -10,6 +10,7 @@ mod handle;
 mod hooks;
 mod judge;
 mod observe;
+mod place;
 mod prepare;
 mod resume;
 mod start;
@@ -20,6 +21,7 @@ mod waiting;
 pub use builder::RunBuilder;
 pub use dispatch::{ToolPanicked, ToolTimedOut};
 pub use handle::{RunEvents, RunHandle};
+pub(crate) use place::HistoryPlace;
 pub use resume::ResumeBuilder;
 pub(crate) use resume::{cancel_run, conversation, interruption, reconcile, store_of};
 pub(crate) use start::call_tool;

@@ -99,6 +99,9 @@ pub struct Started {
     pub delta: Vec<Change>,
     /// The limits.
     pub budget: Budget,
+    /// The JSON Schema of the answer, where a type was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer_schema: Option<Arc<Value>>,
 }
 
 /// What a run is to do.
@@ -239,8 +242,8 @@ pub struct HookRecord {
 }
 
 impl Record {
-    /// The state in which this record leaves its run; `None` where it stays as it is.
-    fn state(&self) -> RunState {
+    /// The state in which this record leaves its run; `waits` says whether a person was asked and has not answered.
+    pub(crate) fn state(&self, waits: bool) -> RunState {
         match self {
             Self::Replied(replied) if replied.interruption.is_some() => RunState::Paused,
             Self::Started(started) if matches!(&started.task, Task::CallTool { call, .. } if call.state.waits()) => {
@@ -250,6 +253,7 @@ impl Record {
             Self::Completed { .. } => RunState::Completed,
             Self::Failed { .. } => RunState::Failed,
             Self::Cancelled { .. } => RunState::Cancelled,
+            Self::Resumed(_) if waits => RunState::Paused,
             _ => RunState::Running,
         }
     }
@@ -292,18 +296,38 @@ impl Journal {
     ) -> Result<(Self, Vec<Record>), StoreError> {
         let lease = store.acquire(run_id, ttl).await?;
         let mut journal = Self { store, lease, sequence: 0, ttl, released: false };
-        let stored = journal.store.load(run_id).await?;
-        let records = decode(&stored)?;
-        journal.sequence = stored.summary.rows;
-        Ok((journal, records))
+        let records = match journal.store.load(run_id).await {
+            Ok(stored) => {
+                journal.sequence = stored.summary.rows;
+                decode(&stored)
+            }
+            Err(error) => Err(error),
+        };
+        match records {
+            Ok(records) => Ok((journal, records)),
+            Err(error) => {
+                journal.release().await;
+                Err(error)
+            }
+        }
     }
 
     /// Commits a record.
     pub(crate) async fn append(&mut self, record: &Record) -> Result<(), StoreError> {
+        self.append_as(record, record.state(false)).await
+    }
+
+    /// Commits a record that leaves the run in this state.
+    pub(crate) async fn append_as(&mut self, record: &Record, state: RunState) -> Result<(), StoreError> {
         let row = encode(self.lease.run_id(), self.sequence + 1, record)?;
-        self.store.append(&self.lease, row, record.state()).await?;
+        self.store.append(&self.lease, row, state).await?;
         self.sequence += 1;
         Ok(())
+    }
+
+    /// How many rows the run has.
+    pub(crate) fn rows(&self) -> u64 {
+        self.sequence
     }
 
     /// Gives the run back, so that it can be taken over at once.
@@ -324,7 +348,9 @@ impl Journal {
                 match store.renew(&lease, ttl).await {
                     Ok(renewed) => lease = renewed,
                     // The next append will say so.
-                    Err(_) => return,
+                    Err(StoreError::LeaseLost { .. }) => return,
+                    // A store that is locked or full now may not be so in a moment.
+                    Err(error) => tracing::warn!(run_id = %lease.run_id(), %error, "the lease could not be renewed"),
                 }
             }
         }
@@ -350,6 +376,33 @@ fn encode(run_id: &RunId, sequence: u64, record: &Record) -> Result<Row, StoreEr
         reason: format!("the record cannot be written: {error}"),
     })?;
     Ok(Row::new(run_id, sequence, JOURNAL_VERSION, payload))
+}
+
+/// Reads what a run wrote down, whether it goes on or has ended: one [`Record`] a commit.
+///
+/// Nothing is taken over and nothing is changed. The records hold the true results of tools, and answers that were
+/// refused: show them to those who may see these.
+///
+/// ```
+/// use protolink::durable::{self, MemoryStore, Record};
+/// use protolink::prelude::*;
+/// use protolink::testing::{Reply, ScriptedModel};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let store = MemoryStore::new();
+/// let agent = Agent::builder("a").model(ScriptedModel::new([Reply::text("done")])).durable(store.clone()).build()?;
+/// let answer = agent.invoke("go").await?;
+/// let records = durable::journal(&store, answer.run_id()).await?;
+/// assert!(matches!(records[..], [Record::Started(_), Record::Replied(_), Record::Completed { .. }]));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// [`StoreError::NotFound`]; [`StoreError`] as for [`decode`] (contract D8).
+pub async fn journal(store: &(impl RunStore + ?Sized), run_id: &RunId) -> Result<Vec<Record>, StoreError> {
+    decode(&store.load(run_id).await?)
 }
 
 /// Reads the records of a stored run.

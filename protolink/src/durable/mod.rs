@@ -11,6 +11,10 @@ mod sqlite;
 mod store;
 mod store_error;
 
+pub use self::journal::{
+    CallRecord, CallState, Decided, HookRecord, JOURNAL_VERSION, Record, Replied, Resumed, Revision, Started, Task,
+    decode, journal,
+};
 pub use clock::{Clock, SystemClock, Timestamp};
 pub use lease::Lease;
 pub use listing::{Cursor, Order, Page, RunFilter, RunPage};

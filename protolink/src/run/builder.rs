@@ -8,8 +8,8 @@ use serde::Serialize;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
-use super::close::HistoryPlace;
 use super::handle::RunHandle;
+use super::place::HistoryPlace;
 use super::start::{Start, run_prompt};
 use super::stream::RunStream;
 use crate::error::Error;

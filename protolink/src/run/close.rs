@@ -6,27 +6,33 @@ use crate::durable::journal::{CallState, Record};
 use crate::error::Error;
 use crate::event::RunEvent;
 use crate::history::History;
+use crate::ids::{ActionId, RunId};
 use crate::outcome::{Interruption, Outcome};
+use crate::run::place::{Dropped, HistoryPlace, Last};
 
 /// Where a run's history came from and goes back to, also when the run is dropped half-way.
 pub(crate) struct Home<'c> {
     pub(super) run: Run,
     place: Option<&'c mut HistoryPlace>,
+    /// The run that this one continues.
+    continues: Option<RunId>,
+    /// How the run stands with the store.
+    left: Left,
 }
 
-/// A conversation's own place for its history.
-#[derive(Default)]
-pub(crate) struct HistoryPlace {
-    pub(crate) history: History,
-    /// The interruption or the open run that the conversation waits for.
-    pub(crate) open: Option<crate::ids::RunId>,
-    /// The run that the next one continues.
-    pub(crate) last: Option<crate::ids::RunId>,
+/// How a run was left, as far as its store knows.
+enum Left {
+    /// In the middle of something, as a crash would leave it.
+    Dropped,
+    /// The store may have heard of it or not; a person decides.
+    Unclear,
+    /// The store knows all that the conversation knows.
+    Recorded,
 }
 
 impl<'c> Home<'c> {
-    pub(super) fn new(run: Run, place: Option<&'c mut HistoryPlace>) -> Self {
-        Self { run, place }
+    pub(super) fn new(run: Run, place: Option<&'c mut HistoryPlace>, continues: Option<RunId>) -> Self {
+        Self { run, place, continues, left: Left::Dropped }
     }
 
     /// Runs to the end, and takes down how it ended.
@@ -39,17 +45,34 @@ impl<'c> Home<'c> {
                 Some(keep_alive) => super::waiting::beside(work, keep_alive).await,
             }
         };
+        self.end(result).await
+    }
+
+    /// Takes down how the run ended.
+    pub(super) async fn end(mut self, result: Result<Outcome, Error>) -> Result<Outcome, Error> {
+        self.left = Left::Recorded;
         let result = match result {
             Ok(Outcome::Interrupted(interruption)) => Ok(self.run.interrupted(interruption)),
             Ok(completed) => Ok(completed),
-            Err(error) => Err(self.run.failed(error).await),
+            Err(error) => {
+                // F4: what was shown belongs to no answer.
+                self.run.retract();
+                if matches!(error, Error::Store(_)) {
+                    self.left = Left::Unclear;
+                } else if !self.run.record_failure(&error).await {
+                    self.left = Left::Dropped;
+                }
+                self.run.events.emit_to_observers(|| RunEvent::Failed { error: error.to_string() });
+                Err(error)
+            }
         };
         if let Some(journal) = &mut self.run.journal {
             journal.release().await;
         }
         if let Some(place) = &mut self.place {
-            // A run that waits, or whose end could not be taken down, is to be resumed before the conversation goes on.
-            let open = matches!(&result, Ok(Outcome::Interrupted(_))) || matches!(&result, Err(Error::Store(_)));
+            // A run that waits, or of which the store may not have heard all, is to be resumed before the conversation
+            // goes on.
+            let open = matches!(&result, Ok(Outcome::Interrupted(_))) || matches!(self.left, Left::Unclear);
             place.open = (open && self.run.journal.is_some()).then(|| self.run.id().clone());
         }
         result
@@ -60,8 +83,16 @@ impl Drop for Home<'_> {
     fn drop(&mut self) {
         let Some(place) = self.place.take() else { return };
         place.history = self.run.close();
-        if self.run.journal.is_some() {
-            place.last = Some(self.run.id().clone());
+        if self.run.agent.settings.store.is_none() {
+            return;
+        }
+        let run_id = self.run.id().clone();
+        if matches!(self.left, Left::Dropped) {
+            place.dropped = Some(Dropped { run_id: run_id.clone(), continues: self.continues.clone() });
+        }
+        if let Some(journal) = &self.run.journal {
+            let rows = matches!(self.left, Left::Recorded).then(|| journal.rows());
+            place.last = Some(Last { run_id, rows });
         }
     }
 }
@@ -72,47 +103,33 @@ impl Run {
         Outcome::Interrupted(interruption)
     }
 
-    /// Closes the conversation, and takes the failure down.
-    async fn failed(&mut self, error: Error) -> Error {
-        // F4: what was shown belongs to no answer.
-        self.retract();
+    /// Closes the conversation, and takes the failure down; whether the store knows of it.
+    async fn record_failure(&mut self, error: &Error) -> bool {
         let not_started = self.not_started();
         let closing = self.close_changes();
-        self.events.emit_to_observers(|| RunEvent::Failed { error: error.to_string() });
-        if let Some(journal) = &mut self.journal
-            && !matches!(error, Error::Store(_) | Error::RunBusy { .. })
-        {
-            self.spent.wall_time = self.time.read();
-            let spent = self.spent.clone();
-            let record = match &error {
-                Error::Cancelled { .. } => Record::Cancelled { closing, spent },
-                error => {
-                    let hooks = std::mem::take(&mut self.hook_log);
-                    Record::Failed { error: error.to_string(), closing, not_started, hooks, spent }
-                }
-            };
-            // The run stays what the store last heard of it; the caller is to know what happened first.
-            if let Err(second) = journal.append(&record).await {
-                tracing::error!(run_id = %self.context.run_id, error = %second, "the end of the run could not be taken down");
+        let Some(journal) = &mut self.journal else { return true };
+        self.spent.wall_time = self.time.read();
+        let spent = self.spent.clone();
+        let record = match error {
+            Error::Cancelled { .. } => Record::Cancelled { closing, spent },
+            error => {
+                let hooks = std::mem::take(&mut self.hook_log);
+                Record::Failed { error: error.to_string(), closing, not_started, hooks, spent }
+            }
+        };
+        // The run stays what the store last heard of it; the caller is to know what happened first.
+        match journal.append(&record).await {
+            Ok(()) => true,
+            Err(second) => {
+                let run_id = &self.context.run_id;
+                tracing::error!(%run_id, error = %second, "the end of the run could not be taken down");
+                false
             }
         }
-        error
-    }
-
-    /// Ends a run that was taken over in order to end it.
-    pub(super) async fn cancel_stored(mut self) -> Result<(), Error> {
-        self.pending = None;
-        let closing = self.close_changes();
-        let spent = self.spent.clone();
-        if let Some(journal) = &mut self.journal {
-            journal.append(&Record::Cancelled { closing, spent }).await?;
-            journal.release().await;
-        }
-        Ok(())
     }
 
     /// The intended actions that were never handed to their tools.
-    fn not_started(&self) -> Vec<crate::ids::ActionId> {
+    fn not_started(&self) -> Vec<ActionId> {
         let Phase::Calls(turn) = &self.phase else { return Vec::new() };
         let calls = turn.calls.iter().zip(&turn.started);
         let idle = calls.filter(|(call, started)| call.state == CallState::Intended && !**started);
@@ -120,7 +137,7 @@ impl Run {
     }
 
     /// Takes back what is half done, and closes the turn that is under way. Gives what the conversation gained.
-    fn close_changes(&mut self) -> Vec<Change> {
+    pub(super) fn close_changes(&mut self) -> Vec<Change> {
         self.draft.roll_back();
         self.draft.history.roll_back_step();
         self.step_delta.clear();

@@ -46,8 +46,14 @@ impl Run {
             // What a provider signed belongs to the text that it signed.
             turn.provider = if *text == answer.text() { provider.take() } else { None };
         }
-        self.keep(Message::Assistant(turn));
-        self.commit_end(&answer).await?;
+        // The conversation keeps the answer once it is committed, and not before.
+        let kept = self.delta.len();
+        let gained = self.draft.history.say(Message::Assistant(turn));
+        self.delta.extend(gained);
+        if let Err(error) = self.commit_end(&answer).await {
+            self.delta.truncate(kept);
+            return Err(error);
+        }
         Ok(answer)
     }
 

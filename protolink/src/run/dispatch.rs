@@ -66,6 +66,8 @@ impl Run {
         let mut running = SideBySide::new();
         let mut failure = None;
         loop {
+            // A cancelled run starts nothing more.
+            failure = failure.or_else(|| self.check_cancelled().err());
             while failure.is_none() && running.len() < agent.settings.max_parallel_tools {
                 let Some((index, call)) = waiting.next() else { break };
                 match self.start_call(&agent, index, call) {

@@ -165,7 +165,8 @@ impl Run {
 
     pub(super) fn check_corrections(&self) -> Result<(), Error> {
         let limit = self.agent.settings.max_tool_corrections;
-        if self.corrections <= limit {
+        // A direct call has nobody to correct.
+        if self.corrections <= limit || matches!(&self.phase, Phase::Calls(turn) if turn.direct) {
             return Ok(());
         }
         Err(Error::ToolCorrections { run_id: self.id().clone(), step: self.step, limit })
@@ -245,13 +246,45 @@ impl Run {
                 return Err(self.cancelled());
             };
             let state = match approval {
-                Approval::Approve => CallState::Allowed,
+                Approval::Approve => self.approved(&record.call.name),
                 Approval::Reject { reason } => CallState::Refused(ToolOutcome::Denied(reason)),
                 Approval::Undecided => return self.wait_for_a_person(&record).await.map(Some),
             };
             self.decided(index, state, None).await?;
         }
         self.intend().await.map(|()| None)
+    }
+
+    /// Where a call stands that a person has said yes to: a question is still to be answered.
+    pub(super) fn approved(&self, tool: &str) -> CallState {
+        let asks = self.agent.tool(tool).is_some_and(|tool| tool.is_built_in() && tool.spec.name() == ASK_USER);
+        if asks { CallState::AwaitsAnswer } else { CallState::Allowed }
+    }
+
+    /// Asks the policy again about calls that no process has dispatched: it is the authority now, not the one that the
+    /// process before had (contract P1). It can take back what was allowed, never allow more. A tool that is gone is
+    /// refused like any that is not there (contract M9).
+    pub(super) async fn ask_the_policy_again(&mut self) -> Result<(), Error> {
+        let calls = match &self.phase {
+            Phase::Calls(turn) => turn.calls.clone(),
+            _ => return Ok(()),
+        };
+        let agent = std::sync::Arc::clone(&self.agent);
+        for (index, record) in calls.iter().enumerate() {
+            if record.state != CallState::Allowed && !record.state.waits() {
+                continue;
+            }
+            let state = match agent.tool(&record.call.name) {
+                None => CallState::Refused(ToolOutcome::Rejected(self.what_is_available())),
+                Some(tool) => self.ask_policy(tool, &record.call.arguments),
+            };
+            if matches!(state, CallState::Refused(_)) {
+                let waits_for_it = self.pending.as_ref().is_some_and(|pending| pending.action_id == record.action_id);
+                let interruption = self.pending.clone().filter(|_| !waits_for_it);
+                self.decided(index, state, interruption).await?;
+            }
+        }
+        Ok(())
     }
 
     /// Commits the intents of the calls that were allowed since the reply (contract D1).
@@ -331,6 +364,10 @@ pub(super) fn call_digest(tool: &str, arguments: &Value) -> Digest {
 
 /// What is nested too deep could be written and not be read back. As text it is kept, and fits no tool.
 fn keep_deep_arguments_as_text(reply: &mut ReportedReply) {
+    if reply.provider.as_ref().is_some_and(|data| check_depth(data).is_err()) {
+        tracing::warn!("what the provider wants back is nested too deep to be kept; it is left out");
+        reply.provider = None;
+    }
     if let ReplyContent::Calls { calls, .. } = &mut reply.content {
         for call in calls.iter_mut().filter(|call| check_depth(&call.arguments).is_err()) {
             call.arguments = Value::String(call.arguments.to_string());

@@ -6,5 +6,5 @@ mod fold;
 mod history;
 
 pub use builder::ResumeBuilder;
-pub(crate) use builder::{cancel_run, interruption, reconcile, store_of};
+pub(crate) use builder::{cancel_dropped, cancel_run, interruption, reconcile, store_of};
 pub(crate) use history::conversation;

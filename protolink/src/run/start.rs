@@ -6,9 +6,10 @@ use serde_json::Value;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
-use super::close::{HistoryPlace, Home};
+use super::close::Home;
 use super::events::Events;
 use super::judge::fit_arguments;
+use super::place::HistoryPlace;
 use super::state::{PendingTurn, Phase, Run, Stopwatch};
 use crate::durable::NewRun;
 use crate::durable::journal::{CallRecord, CallState, Journal, Record, Started, Task};
@@ -88,21 +89,20 @@ pub(super) async fn run_prompt(
     let (mut history, mut continues) = (History::default(), None);
     let mut place = place;
     if let Some(place) = &mut place {
-        if let Some(run_id) = &place.open {
-            let conversation = start.context.session.clone().unwrap_or_default();
-            return Err(Error::ConversationOpen { conversation, run_id: run_id.clone() });
-        }
+        place.ready(&agent).await?;
         history = std::mem::take(&mut place.history);
-        continues.clone_from(&place.last);
+        continues = place.continues();
     }
     let run = start.run(&agent, history);
     // From here on the history finds home, whatever happens.
-    let mut home = Home::new(run, place);
+    let mut home = Home::new(run, place, continues.clone());
     let run = &mut home.run;
     // The prompt is a part of the conversation once the run has begun.
     run.delta = run.draft.history.say(Message::User(prompt));
     run.draft.history.begin_turn(&run.delta);
-    run.begin_journal(Task::Answer, continues).await?;
+    if let Err(error) = run.begin_journal(Task::Answer, continues).await {
+        return home.end(Err(error)).await;
+    }
     run.events.emit(|| RunEvent::Started { run_id: run.context.run_id.clone(), resumed: false });
     home.run_to_the_end().await
 }
@@ -127,7 +127,7 @@ pub(crate) async fn call_tool(agent: Arc<AgentInner>, name: &str, arguments: Val
     .await?;
     run.events.emit(|| RunEvent::Started { run_id: run.context.run_id.clone(), resumed: false });
     run.phase = Phase::Calls(PendingTurn::direct(record));
-    Home::new(run, None).run_to_the_end().await
+    Home::new(run, None, None).run_to_the_end().await
 }
 
 impl Run {
@@ -141,6 +141,7 @@ impl Run {
                 task,
                 delta: self.delta.clone(),
                 budget: self.budget.clone(),
+                answer_schema: self.answer.as_ref().map(|answer| Arc::clone(&answer.schema)),
             }));
             let mut new = NewRun::new(self.id().clone(), self.agent.settings.name.clone());
             new.conversation.clone_from(&self.context.session);

@@ -157,8 +157,9 @@ impl Run {
     pub(super) async fn commit(&mut self, record: impl FnOnce(&mut Self) -> Record) -> Result<(), Error> {
         if self.journal.is_some() {
             let record = record(self);
+            let state = record.state(self.pending.is_some());
             if let Some(journal) = &mut self.journal {
-                journal.append(&record).await?;
+                journal.append_as(&record, state).await?;
             }
         }
         self.delta.clear();

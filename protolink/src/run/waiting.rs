@@ -10,6 +10,8 @@ use tokio_util::sync::CancellationToken;
 use crate::hook::panic_message;
 
 /// Waits for the future, unless the run is cancelled first; then the future is dropped where it waits (contract S7).
+///
+/// What is ready when the run is cancelled still counts: a tool that stops when it is told has an outcome to keep.
 pub(super) async fn unless_cancelled<F: Future>(cancel: &CancellationToken, future: F) -> Option<F::Output> {
     let mut future = pin!(future);
     // What is ready at once costs no registration with the token.
@@ -18,10 +20,10 @@ pub(super) async fn unless_cancelled<F: Future>(cancel: &CancellationToken, futu
     }
     let mut cancelled = pin!(cancel.cancelled());
     poll_fn(|context| {
-        if cancelled.as_mut().poll(context).is_ready() {
-            return Poll::Ready(None);
+        if let Poll::Ready(output) = future.as_mut().poll(context) {
+            return Poll::Ready(Some(output));
         }
-        future.as_mut().poll(context).map(Some)
+        cancelled.as_mut().poll(context).map(|()| None)
     })
     .await
 }

@@ -8,8 +8,8 @@ use crate::durable::journal::{CallRecord, CallState, Record, Replied, Revision, 
 use crate::fingerprint::ContractFingerprint;
 use crate::history::HistoryDraft;
 use crate::ids::{ActionId, RunId};
-use crate::model::ReportedReply;
-use crate::outcome::Interruption;
+use crate::model::{ReportedReply, Usage};
+use crate::outcome::{Answer, Interruption};
 use crate::receipt::{Receipt, ReceiptOutcome};
 use crate::rules::{Budget, Spent};
 use crate::run::state::{PendingAnswer, PendingTurn};
@@ -22,6 +22,7 @@ pub(super) struct Stood {
     pub(super) contract: ContractFingerprint,
     pub(super) continues: Option<RunId>,
     pub(super) budget: Budget,
+    pub(super) answer_schema: Option<Arc<serde_json::Value>>,
     /// What the conversation gained, in order.
     pub(super) delta: Vec<Change>,
     pub(super) step: u32,
@@ -74,6 +75,7 @@ pub(super) fn fold(run_id: &RunId, records: Vec<Record>) -> Result<Stood, StoreE
                     contract: started.contract,
                     continues: started.continues,
                     budget: started.budget,
+                    answer_schema: started.answer_schema,
                     delta: started.delta,
                     step: 0,
                     spent: Spent::default(),
@@ -109,11 +111,15 @@ impl Stood {
             Record::Receipted { receipt, spent } => {
                 let receipt = Arc::new(receipt);
                 self.call(&receipt.action_id)?.state = CallState::Done(Arc::clone(&receipt));
-                self.receipts.retain(|earlier| earlier.action_id != receipt.action_id);
-                self.receipts.push(receipt);
+                // A tool that refuses what it was asked is a correction, as a refusal before it is (contract D10).
+                self.corrections += u32::from(matches!(receipt.outcome, ReceiptOutcome::Rejected(_)));
+                self.receive(receipt);
                 self.spent = spent;
             }
             Record::Decided(decided) => {
+                if let CallState::Done(receipt) = &decided.state {
+                    self.receive(Arc::clone(receipt));
+                }
                 self.call(&decided.action_id)?.state = decided.state;
                 self.pending = decided.interruption;
                 self.corrections = decided.corrections;
@@ -183,6 +189,18 @@ impl Stood {
         Ok(())
     }
 
+    /// Keeps a receipt, in place of an earlier one of the same action.
+    fn receive(&mut self, receipt: Arc<Receipt>) {
+        // Only a receipt of the turn that is under way can be replaced.
+        let turn = if let At::Calls(turn) = &self.at { turn.calls.len() } else { 0 };
+        let mut latest = self.receipts.iter_mut().rev().take(turn);
+        if let Some(earlier) = latest.find(|earlier| earlier.action_id == receipt.action_id) {
+            *earlier = receipt;
+        } else {
+            self.receipts.push(receipt);
+        }
+    }
+
     fn call(&mut self, action: &ActionId) -> Result<&mut CallRecord, &'static str> {
         let At::Calls(turn) = &mut self.at else { return Err("a call is answered that was not made") };
         let call = turn.calls.iter_mut().find(|call| call.action_id == *action);
@@ -190,16 +208,25 @@ impl Stood {
     }
 
     /// Whether the process may have died in the middle of a model request, which then counts as spent.
-    pub(super) fn may_have_lost_a_request(&self) -> bool {
+    ///
+    /// `may_send_back` says whether an answer can go back to the model, which is a request too.
+    pub(super) fn may_have_lost_a_request(&self, may_send_back: bool) -> bool {
         let asks_next = match &self.at {
             At::Prepare => true,
-            At::Answer(_) => false,
+            At::Answer(_) => may_send_back,
             At::Calls(turn) => {
                 let settled = |call: &CallRecord| matches!(call.state, CallState::Done(_) | CallState::Refused(_));
                 !turn.direct && turn.calls.iter().all(settled)
             }
         };
         self.end.is_none() && asks_next
+    }
+
+    /// The answer that the run gave, if it gave one.
+    pub(super) fn answer(&self) -> Option<Answer> {
+        let Some(End::Completed(content)) = &self.end else { return None };
+        let usage = Usage::new(self.spent.input_tokens, self.spent.output_tokens);
+        Some(Answer::new(self.context.run_id.clone(), content.clone(), usage, self.step))
     }
 
     /// The first action that was started and of which nobody knows what came.
