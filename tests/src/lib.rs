@@ -3,7 +3,6 @@
 mod agents;
 mod log;
 mod paths;
-pub mod stores;
 mod transcript;
 
 pub use agents::{Boom, agent, effect, failing_tool, search_tool, value_tool};
@@ -38,3 +37,6 @@ macro_rules! not_impl {
 
 #[cfg(doctest)]
 mod documents;
+
+pub mod durable;
+pub mod stores;
