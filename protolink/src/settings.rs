@@ -68,7 +68,8 @@ impl AnswerSpec {
 
     /// JSON that is to fit a schema whose type nobody named.
     pub(crate) fn untyped(schema: Arc<Value>) -> Self {
-        Self { schema, check: |_| Ok(()) }
+        let tokens = estimate_json(&*schema);
+        Self { schema, tokens, check: |_| Ok(()) }
     }
 }
 

@@ -1,8 +1,10 @@
 //! What the tests of the contract share: tools that count, logs, and the ways in which a run can be driven.
 
 mod agents;
+pub mod durable;
 mod log;
 mod paths;
+pub mod stores;
 mod transcript;
 
 pub use agents::{Boom, agent, effect, failing_tool, search_tool, value_tool};
@@ -37,6 +39,3 @@ macro_rules! not_impl {
 
 #[cfg(doctest)]
 mod documents;
-
-pub mod durable;
-pub mod stores;

@@ -2,9 +2,12 @@
 //! the last commit (contract D2 to D11).
 
 mod builder;
+mod check;
 mod fold;
 mod history;
+mod settle;
+mod stand;
 
 pub use builder::ResumeBuilder;
-pub(crate) use builder::{cancel_dropped, cancel_run, interruption, reconcile, store_of};
 pub(crate) use history::conversation;
+pub(crate) use settle::{cancel_dropped, cancel_run, interruption, reconcile, store_of};

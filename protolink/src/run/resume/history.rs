@@ -24,10 +24,10 @@ pub(super) async fn before(store: &Arc<dyn RunStore>, continues: Option<RunId>) 
     let mut next = continues;
     while let Some(run_id) = next {
         let stood = stood(store, &run_id).await?;
-        let earlier = stood.continues.clone();
         if !seen.insert(run_id.clone()) {
             return Err(damaged(&run_id, 1, "it continues a run that continues it").into());
         }
+        let earlier = stood.continues.clone();
         chain.push(stood);
         next = earlier;
     }
