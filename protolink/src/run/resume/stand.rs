@@ -29,6 +29,9 @@ impl Run {
             // M10: the pending action runs under the roster that it was made under.
             self.draft.roster = RosterDraft::new(Roster::restricted(&self.agent.specs, roster));
         }
+        if stood.sent_otherwise {
+            self.draft.history.lose_sent();
+        }
         self.step = stood.step;
         self.time = Stopwatch::after(stood.spent.wall_time);
         self.spent = stood.spent;
