@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use protolink::durable::{Record, RunStore};
+use protolink::durable::{Page, Record, RunFilter, RunStore};
 use protolink::prelude::*;
 use protolink::testing::{Reply, ScriptedModel};
 use protolink::{AgentBuilder, CancellationToken, DynTool, ToolOutcome};
@@ -371,7 +371,7 @@ async fn f1_a_typed_answer_is_one_after_a_resume_too() -> Outcome {
         let store = Watched::with_mishap(place.store()?, 2, Mishap::DiesBefore);
         let first = agent(Arc::new(store.clone()))?;
         assert!(store.until_death(async { first.invoke_as::<Price>("how much?").await }).await.is_none());
-        let listed = place.store()?.list(&protolink::durable::RunFilter::new(), Default::default()).await?;
+        let listed = place.store()?.list(&RunFilter::new(), Page::default()).await?;
         let run_id = listed.runs[0].run_id.clone();
         place.outlive_leases();
         let second = agent(place.store()?)?;

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use protolink::durable::{CallState, Page, Record, RunFilter, RunState, RunStore};
+use protolink::durable::{CallState, Page, Record, RunFilter, RunState, RunStore, StoreError};
 use protolink::prelude::*;
 use protolink::testing::{Reply, ScriptedModel};
 use protolink::{ActionId, AgentBuilder, CancellationToken, ContractChange, Receipt, ReceiptOutcome};
@@ -126,7 +126,7 @@ async fn d2_a_run_that_dies_at_any_commit_has_no_effect_twice() -> Outcome {
                 let agent = payer(&effects).durable(place.store()?).build()?;
                 if at == 1 && mishap == Mishap::DiesBefore {
                     let missing = agent.resume("r").await.expect_err("it never began");
-                    assert!(missing.to_string().contains("store"), "{missing}");
+                    assert!(matches!(missing, Error::Store(StoreError::NotFound { .. })), "{missing}");
                     continue;
                 }
                 assert_eq!(finish(&agent, "r", &effects).await?, "paid", "{mishap:?} at commit {at}");
