@@ -55,8 +55,10 @@ fn of_result(expected: &Expected, observed: &Observed) -> Vec<String> {
         }
     }
     if let Some(outputs) = &result.outputs {
-        let same = outputs.len() == seen.outputs.len() && outputs.iter().zip(&seen.outputs).all(|(a, b)| same(a, b));
-        if !same {
+        let equal = |seen: &[&Value]| outputs.len() == seen.len() && outputs.iter().zip(seen).all(|(a, b)| same(a, b));
+        let answers: Vec<&Value> = seen.outputs.iter().collect();
+        let all: Vec<&Value> = seen.exposed.iter().chain(&seen.outputs).collect();
+        if !equal(&answers) && !equal(&all) {
             lines.push(format!("outputs: expected {outputs:?}, seen {:?}", seen.outputs));
         }
     }

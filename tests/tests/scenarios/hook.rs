@@ -7,6 +7,7 @@ use protolink::{
 };
 use serde_json::Value;
 
+use crate::build::{ARTIFACT_TOOL, ARTIFACT_TOOL_THERE};
 use crate::flat::{Place, flat_length, place_at};
 use crate::json_path;
 use crate::operation::{Operation, Role};
@@ -19,10 +20,17 @@ use crate::world::{Entry, World};
 pub(crate) struct Raised {
     pub(crate) class: String,
     pub(crate) message: String,
+    /// Whether the scenario names the text.
+    pub(crate) is_named: bool,
 }
 
+/// What an operation fails with that cannot be done, in the class that the recorded runs have for it.
 pub(crate) fn raised(class: &str, message: &str) -> BoxError {
-    Box::new(Raised { class: class.to_owned(), message: message.to_owned() })
+    Box::new(Raised { class: class.to_owned(), message: message.to_owned(), is_named: false })
+}
+
+fn raised_by_name(class: &str, message: &str) -> BoxError {
+    Box::new(Raised { class: class.to_owned(), message: message.to_owned(), is_named: true })
 }
 
 /// One hook at one stage.
@@ -49,7 +57,7 @@ impl Body {
     fn all(&self, operations: &[Operation], subject: &mut dyn Subject) -> Result<(), BoxError> {
         for operation in operations {
             match operation {
-                Operation::Raise { error, message } => return Err(raised(error, message)),
+                Operation::Raise { error, message } => return Err(raised_by_name(error, message)),
                 Operation::ReturnNothing => return Ok(()),
                 Operation::Kill => return Err(text(self.world.kill())),
                 Operation::IfStep { is, then } if is.contains(&subject.step()) => self.all(then, subject)?,
@@ -78,6 +86,9 @@ impl Subject for ModelRequest<'_> {
 
     fn apply(&mut self, operation: &Operation) -> Result<(), BoxError> {
         match operation {
+            Operation::RemoveTool(name) if name == ARTIFACT_TOOL_THERE => {
+                self.tools().remove_named(ARTIFACT_TOOL);
+            }
             Operation::RemoveTool(name) => drop(self.tools().remove_named(name)),
             Operation::ClearTools => self.tools().retain(|_| false),
             Operation::AddMessage(role, text) => self.history().push(message(*role, text)),

@@ -58,7 +58,10 @@ impl Model for ScenarioModel {
             }
             ModelEntry::Raw(text) => {
                 chunks.text(text);
-                Ok(ModelReply::text(text))
+                parsed(turn, text)
+            }
+            ModelEntry::Call { tool, arguments } if tool == ARTIFACT_TOOL_THERE => {
+                Ok(call(turn, ARTIFACT_TOOL, renamed(arguments)))
             }
             ModelEntry::Call { tool, arguments } => Ok(call(turn, tool, arguments.clone())),
             ModelEntry::ReadArtifact => {
@@ -81,6 +84,30 @@ impl Model for ScenarioModel {
 fn call(turn: usize, tool: &str, arguments: Value) -> ModelReply {
     let arguments = if arguments.is_null() { Value::Object(Map::new()) } else { arguments };
     ModelReply::calls(None, vec![ToolCall::new(format!("call_{turn}"), tool, arguments)])
+}
+
+/// What an adapter makes of a text that may be one of the recorded protocol's actions. One that begins as JSON and does
+/// not end as such was cut off (contract F5); any other text is an answer.
+fn parsed(turn: usize, text: &str) -> Result<ModelReply, ModelError> {
+    if !text.trim_start().starts_with('{') {
+        return Ok(ModelReply::text(text));
+    }
+    let Ok(action) = serde_json::from_str::<Value>(text) else {
+        return Err(ModelError::truncated("the reply begins as JSON and does not end as such"));
+    };
+    match (action["type"].as_str(), action.get("content"), action["tool"].as_str()) {
+        (Some("final"), Some(content), _) => Ok(ModelReply::text(as_text(content))),
+        (Some("tool_call"), _, Some(tool)) => Ok(call(turn, tool, action["args"].clone())),
+        _ => Ok(ModelReply::text(text)),
+    }
+}
+
+/// The arguments of the tool that reads results, under their names here.
+fn renamed(arguments: &Value) -> Value {
+    let fields = arguments.as_object().into_iter().flatten();
+    let here = |name: &str| if name == "artifact_id" { "artifact".to_owned() } else { name.to_owned() };
+    // Pages have one length here.
+    fields.filter(|(name, _)| *name != "max_chars").map(|(name, value)| (here(name), value.clone())).collect()
 }
 
 /// How the newest result that was kept aside is read: the request says it, as JSON in the preview's text.

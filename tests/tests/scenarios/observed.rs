@@ -30,6 +30,10 @@ pub(crate) fn play(scenario: &Scenario) -> Result<(Vec<Observed>, Totals), NotHe
             let before = world.entries()?.len();
             let seen = player.play(command).await?;
             let entries = world.entries()?.split_off(before);
+            let not_here = |entry: &Entry| if let Entry::NotHere { what } = entry { Some(what.clone()) } else { None };
+            if let Some(what) = entries.iter().find_map(not_here) {
+                return Err(NotHere::unsupported(what));
+            }
             observed.push(Observed { seen, hooks: hooks(&entries), rosters: rosters(&entries) });
         }
         Ok::<_, NotHere>(observed)

@@ -151,7 +151,7 @@ impl Player {
             if matches!(how, How::Streamed) { streamed(run).await? } else { run.await }
         };
         let mut seen = self.ended(result, invocation.budget.as_ref())?;
-        seen.outputs.splice(0..0, self.world.exposed_since(before)?);
+        seen.exposed = self.world.exposed_since(before)?;
         Ok(seen)
     }
 

@@ -5,13 +5,15 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::Value;
+
 use crate::command::Command;
 use crate::compare::differences;
 use crate::deviations::contract_changed;
 use crate::not_here::NotHere;
 use crate::observed::Observed;
 use crate::operation::Operation;
-use crate::scenario::{Expectation, ExpectedError, ExpectedResult, Scenario, Standing, Totals};
+use crate::scenario::{Expectation, Expected, ExpectedError, ExpectedResult, Scenario, Standing, Totals};
 use crate::setup::{ModelEntry, STAGES, Setup, ToolDoes};
 
 /// What a rule says, for the line of the scenario.
@@ -37,6 +39,10 @@ pub(crate) fn must(scenario: &Scenario) -> Result<(Expectation, Vec<Reason>), No
             command.standing = Standing::Beginning;
             reasons.push(("P1", "a denied call is a correction, and the run goes on"));
         }
+        if error.as_ref().is_some_and(|error| error.message.contains("max_output_tokens")) {
+            command.standing = Standing::UpToAnEnd;
+            reasons.push(("P2", "tokens are checked before the request, on the request as it will be sent"));
+        }
         if error.is_some_and(|error| error.message.contains("max_llm_calls"))
             && !matches!(
                 command.rosters.len().checked_sub(1).and_then(|last| setup.model.get(last)),
@@ -50,12 +56,34 @@ pub(crate) fn must(scenario: &Scenario) -> Result<(Expectation, Vec<Reason>), No
             }
         }
     }
+    after_yields(&setup, &commands, &mut expected, &mut reasons);
     unkept(&setup, &commands, &mut expected, &mut reasons);
     contracts(scenario, &commands, &mut expected, &mut reasons)?;
     if !reasons.is_empty() {
         expected.count();
     }
     Ok((expected, reasons))
+}
+
+/// A run that stops between two steps goes on from its last commit, which is the receipt of the last call: what hooks
+/// made of it is made again (contract D2).
+fn after_yields(setup: &Setup, commands: &[Command], expected: &mut Expectation, reasons: &mut Vec<Reason>) {
+    if setup.yield_after_steps.is_none() {
+        return;
+    }
+    let mut last: Vec<String> = Vec::new();
+    for (command, played) in expected.commands.iter_mut().zip(commands) {
+        let trailing = |hooks: &[String]| -> Vec<String> {
+            let from = hooks.iter().rposition(|hook| !hook.starts_with("after_tool")).map_or(0, |at| at + 1);
+            hooks[from..].to_vec()
+        };
+        let next = trailing(&command.hooks);
+        if matches!(played, Command::Resume { .. }) && !last.is_empty() {
+            command.hooks.splice(0..0, last);
+            reasons.push(("D2", "a resume repeats preparation from the last commit"));
+        }
+        last = next;
+    }
 }
 
 /// Whether a hook raises an error of this class.
@@ -171,17 +199,19 @@ fn candidates(setup: &Setup, expected: &Expectation, observed: &[Observed], tota
     if repeats_a_call(setup) && more_effects(expected, totals) {
         found.push((("P1", "a call that the policy allows runs, also when the model repeats it"), goes_another_way));
     }
-    if setup.model.iter().any(|entry| matches!(entry, ModelEntry::Raw(_))) {
-        found.push((("F1", "a reply that calls nothing is a proposed answer"), goes_another_way));
+    if failed_with("Truncated") {
+        found.push((("F5", "a reply that was cut off is no answer and no call"), ends_at_the_error));
     }
-    let not_resumable = |class: &str, text: &str| {
-        expected
-            .commands
-            .iter()
-            .filter_map(|command| command.result.error.as_ref())
-            .any(|error| error.class == class && error.message.contains(text))
-    };
-    if not_resumable("DurableExecutionError", "failed run") {
+    if setup.model.iter().any(is_unusual) {
+        found.push((("F1", "a reply that calls nothing is a proposed answer, whatever it says"), answers_at_once));
+    }
+    if setup.tools.iter().any(|tool| matches!(tool.does, ToolDoes::Raise(_))) {
+        found.push((
+            ("D2", "a failure is on record: the model is told, and no tool runs again"),
+            goes_on_after_a_failure,
+        ));
+    }
+    if expected.commands.iter().any(refuses_a_failed_run) {
         found.push((("D9", "a failed run stays resumable from its receipts"), goes_on_after_a_failure));
     }
     if kills(setup) && steps_go_on(observed) && !more_effects(expected, totals) {
@@ -245,6 +275,30 @@ fn ends_at_the_error(expected: &mut Expectation, observed: &[Observed]) {
     }
 }
 
+/// Whether the recorded implementation may take the entry for no reply at all.
+fn is_unusual(entry: &ModelEntry) -> bool {
+    match entry {
+        ModelEntry::Raw(_) => true,
+        ModelEntry::Final(Value::String(text)) => text.trim().is_empty(),
+        ModelEntry::Final(content) => !content.is_object(),
+        _ => false,
+    }
+}
+
+/// It ends at the first reply that is not a call: with that answer, or with the check that refuses it.
+fn answers_at_once(expected: &mut Expectation, observed: &[Observed]) {
+    for (command, observed) in expected.commands.iter_mut().zip(observed) {
+        let checked =
+            observed.seen.error.as_ref().is_none_or(|error| error.kind == "Hook" || error.kind == "HookValue");
+        let shorter = observed.rosters.len() <= command.rosters.len();
+        if command.hooks != observed.hooks && checked && shorter {
+            command.result = ExpectedResult::default();
+            command.result.task_state = observed.seen.state.map(str::to_owned);
+            command.standing = Standing::Nothing;
+        }
+    }
+}
+
 fn goes_another_way(expected: &mut Expectation, observed: &[Observed]) {
     for (command, observed) in expected.commands.iter_mut().zip(observed) {
         if command.hooks != observed.hooks || command.rosters != observed.rosters {
@@ -264,11 +318,20 @@ fn goes_another_way(expected: &mut Expectation, observed: &[Observed]) {
     }
 }
 
+/// Whether the recorded implementation takes a failed run for lost.
+fn refuses_a_failed_run(command: &Expected) -> bool {
+    command.command == "resume"
+        && command
+            .result
+            .error
+            .as_ref()
+            .is_some_and(|error| error.class == "UncertainExecutionError" || error.message.contains("failed run"))
+}
+
 fn goes_on_after_a_failure(expected: &mut Expectation, _: &[Observed]) {
     let mut goes_on = false;
     for command in &mut expected.commands {
-        let failed = command.result.error.as_ref().is_some_and(|error| error.message.contains("failed run"));
-        if failed || goes_on {
+        if refuses_a_failed_run(command) || goes_on {
             command.result = ExpectedResult::default();
             command.standing = if goes_on { Standing::Nothing } else { Standing::Beginning };
             goes_on = true;

@@ -11,6 +11,8 @@ pub(crate) struct Seen {
     /// `completed`, `input-required`, `failed` or `canceled`; none where the command is not a run.
     pub(crate) state: Option<&'static str>,
     pub(crate) outputs: Vec<Value>,
+    /// What tools gave back, where the scenario shows it.
+    pub(crate) exposed: Vec<Value>,
     pub(crate) error: Option<SeenError>,
     pub(crate) interruption: Option<&'static str>,
     pub(crate) fingerprint: Option<Fingerprint>,
@@ -88,7 +90,11 @@ impl SeenError {
         match error {
             Error::Hook { source, .. } => {
                 if let Some(raised) = source.downcast_ref::<Raised>() {
-                    return Self { own: Some(raised.message.clone()), ..new("Hook", &[&raised.class]) };
+                    // The recorded language turns an error that means the end of a loop into another one.
+                    let ends_a_loop = raised.class == "StopIteration" || raised.class == "StopAsyncIteration";
+                    let classes: &[&str] = if ends_a_loop { &["RuntimeError"] } else { &[&raised.class] };
+                    let own = (raised.is_named && !ends_a_loop).then(|| raised.message.clone());
+                    return Self { own, ..new("Hook", classes) };
                 }
                 let classes: &[&str] = if source.is::<HookTimedOut>() {
                     &["TimeoutError"]

@@ -35,7 +35,7 @@ impl Serialize for Special {
         match self {
             Self::NotANumber => serializer.serialize_f64(f64::NAN),
             Self::Infinity => serializer.serialize_f64(f64::INFINITY),
-            Self::Tuple => (1, "two").serialize(serializer),
+            Self::Tuple => (1, 2).serialize(serializer),
             Self::Opaque => Err(serde::ser::Error::custom("an opaque value")),
         }
     }

@@ -108,7 +108,12 @@ impl World {
     /// Dies at once, with nothing tidied up. Returns where the process is not one that may be killed.
     pub(crate) fn kill(&self) -> NotHere {
         if !self.may_be_killed {
-            return NotHere::unsupported("kill outside of a process of its own");
+            let what = "kill outside of a process of its own";
+            // The scenario is to fail by this, whatever the run makes of the error.
+            return match self.note(&Entry::NotHere { what: what.to_owned() }) {
+                Ok(()) => NotHere::unsupported(what),
+                Err(error) => error,
+            };
         }
         let process = std::process::id().to_string();
         match std::process::Command::new("kill").args(["-KILL", &process]).status() {
