@@ -95,6 +95,8 @@ impl Budget {
         }
         // What is known to be over already is said before hooks spend work on a request that cannot be sent.
         self.check_calls(spent)?;
+        // No request is smaller than one token.
+        self.check_tokens(spent, 1)?;
         self.check_time(spent)
     }
 
@@ -115,6 +117,11 @@ impl Budget {
     /// `estimate` is the size of the request as it will be sent, in tokens.
     pub(crate) fn check_model_call(&self, spent: &Spent, estimate: u64) -> Result<(), BudgetLimit> {
         self.check_calls(spent)?;
+        self.check_tokens(spent, estimate)?;
+        self.check_time(spent)
+    }
+
+    fn check_tokens(&self, spent: &Spent, estimate: u64) -> Result<(), BudgetLimit> {
         if let Some(limit) = self.input_tokens
             && spent.input_tokens.saturating_add(estimate) > limit
         {
@@ -125,7 +132,7 @@ impl Budget {
         {
             return Err(BudgetLimit::Tokens(limit));
         }
-        self.check_time(spent)
+        Ok(())
     }
 
     pub(crate) fn check_tool_calls(&self, spent: &Spent, calls: u32) -> Result<(), BudgetLimit> {
