@@ -4,12 +4,14 @@ mod agents;
 pub mod durable;
 mod log;
 mod paths;
+mod spans;
 pub mod stores;
 mod transcript;
 
 pub use agents::{Boom, agent, effect, failing_tool, search_tool, value_tool};
 pub use log::{Counter, Log};
 pub use paths::{Ended, Path, drain};
+pub use spans::Spans;
 pub use transcript::{assert_paired, said, sent};
 
 /// Does not compile where the type implements the trait.

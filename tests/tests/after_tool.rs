@@ -507,3 +507,73 @@ async fn t5_a_failing_hook_undoes_nothing() -> Tested {
     assert!(matches!(conversation.messages()[1].calls()[0].outcome, ToolOutcome::Withheld { .. }));
     Ok(())
 }
+
+#[tokio::test]
+async fn t4_a_typed_hook_sees_after_a_resume_what_it_saw_live() -> Tested {
+    let store = MemoryStore::new();
+    let model = ScriptedModel::new([Reply::call("search", json!({ "query": "lamp" })), Reply::text("done")]);
+    let breaks = typed(&model)
+        .after_tool("breaks", |_: &mut ToolObservation<'_>| Err::<(), _>(Boom("later hook")))
+        .durable(store.clone())
+        .build()?;
+    breaks.run("go").run_id("r").await.expect_err("it breaks");
+    let mended = typed(&model).durable(store).build()?;
+    let Err(Error::ContractChanged { changes, .. }) = mended.resume("r").await else { panic!("it lacks a hook") };
+    let outcome = mended.resume("r").accept(changes).await?;
+    assert_eq!(outcome.answer().map(Answer::text), Some("done"));
+    let requests = model.requests();
+    let observed = requests[1].messages[1].calls()[0].outcome.observed();
+    assert_eq!(observed, Some(&json!({ "hits": ["lamp", "1 in all"], "debug": null })));
+    Ok(())
+}
+
+#[tokio::test]
+async fn t5_a_failing_hook_undoes_nothing_and_resume_uses_the_receipt() -> Tested {
+    let (effects, store, model) = (Counter::new(), MemoryStore::new(), call_then_answer("pay"));
+    let build = |broken: bool| {
+        let builder = agent(&model).dyn_tool(effect("pay", &effects)).durable(store.clone());
+        let builder = if broken {
+            builder.after_tool("broken", |_: &mut ToolObservation<'_>| Err::<(), _>(Boom("after")))
+        } else {
+            builder.after_tool("mended", |observation: &mut ToolObservation<'_>| {
+                assert_eq!(observation.result(), &json!({ "count": 1 }), "it is the original result");
+                *observation.result_mut() = json!("paid");
+            })
+        };
+        builder.build()
+    };
+    let Err(Error::Hook { .. }) = build(true)?.run("go").run_id("r").await else { panic!("the hook fails") };
+    assert_eq!(effects.get(), 1);
+    let mended = build(false)?;
+    let Err(Error::ContractChanged { changes, .. }) = mended.resume("r").await else { panic!("it is another hook") };
+    let outcome = mended.resume("r").accept(changes).await?;
+    assert_eq!(outcome.answer().map(Answer::text), Some("done"));
+    assert_eq!((effects.get(), model.request_count()), (1, 2), "neither the tool nor the first step is made again");
+    assert!(sent(&model.requests()[1])[1].ends_with("= paid"));
+    Ok(())
+}
+
+#[tokio::test]
+async fn t7_a_tools_result_that_cannot_be_kept_leaves_its_effect_on_record() -> Tested {
+    let (store, observed) = (MemoryStore::new(), Counter::new());
+    let hook = observed.clone();
+    let model = ScriptedModel::new([Reply::call("read_sensor", json!({ "broken": true })), Reply::text("done")]);
+    let agent = agent(&model)
+        .tools(tools![read_sensor])
+        .after_tool("counts", move |_: &mut ToolObservation<'_>| hook.up())
+        .durable(store)
+        .build()?;
+    let Err(Error::ToolValue { action_id, tool, source, .. }) = agent.run("go").run_id("r").await else {
+        panic!("it cannot be kept")
+    };
+    assert_eq!((tool.as_str(), source, observed.get()), ("read_sensor", protolink::ValueError::NotFinite, 0));
+    let Err(Error::Uncertain { .. }) = agent.resume("r").await else { panic!("it is not run again") };
+    agent.reconcile("r", &action_id, json!({ "celsius": 20.0, "id": 1 })).await?;
+    let outcome = agent.resume("r").await?;
+    assert_eq!((outcome.answer().map(Answer::text), observed.get()), (Some("done"), 1));
+    assert_eq!(
+        model.requests()[1].messages[1].calls()[0].outcome.observed(),
+        Some(&json!({ "celsius": 20.0, "id": 1 }))
+    );
+    Ok(())
+}

@@ -237,11 +237,11 @@ async fn p2_a_pause_consumes_no_time() -> Tested {
     let agent = agent(&model)
         .dyn_tool(effect("pay", &effects))
         .policy(CapabilityPolicy::new().require_approval("pay"))
-        .budget(Budget::new().max_wall_time(Duration::from_millis(80)))
+        .budget(Budget::new().max_wall_time(Duration::from_millis(400)))
         .durable(MemoryStore::new())
         .build()?;
     let Outcome::Interrupted(waits) = agent.run("go").await? else { panic!("it waits") };
-    tokio::time::sleep(Duration::from_millis(120)).await;
+    tokio::time::sleep(Duration::from_millis(420)).await;
     let outcome = agent.resume(&waits.run_id).approve(&waits).await?;
     assert_eq!(outcome.answer().map(Answer::text), Some("done"));
     Ok(())
