@@ -52,6 +52,9 @@ pub(crate) fn expand(stage: Stage, args: TokenStream, item: &TokenStream) -> Tok
             // A tool of the same function is still made, and takes the name.
             let is_tool = function.attrs.iter().any(is_tool);
             let stub = if is_tool { None } else { stub::hook(stage, &krate, &function) };
+            if !function.attrs.iter().any(|attribute| of_attribute(attribute).is_some()) {
+                return quote!(#item #error #stub);
+            }
             // Another stage on the same function has been reported, and would only say it again.
             function.attrs.retain(|attribute| of_attribute(attribute).is_none());
             quote!(#function #error #stub)

@@ -4,9 +4,13 @@
 //! and generates a registration whose types the compiler checks at the user's own tokens. What can live in the
 //! runtime crate as a trait does.
 
+#[cfg(test)]
+mod any_input;
 mod check;
 mod collect;
 mod digest;
+#[cfg(test)]
+mod fingerprint_table;
 mod from_ref;
 mod function;
 mod generics;
