@@ -25,6 +25,8 @@ mod errors_of_hooks;
 mod every_stage_sync_and_async;
 #[path = "../pass/facts_of_a_hook.rs"]
 mod facts_of_a_hook;
+#[path = "../pass/fingerprint_is_pinned.rs"]
+mod fingerprint_is_pinned;
 #[path = "../pass/forbidden_warnings.rs"]
 mod forbidden_warnings;
 #[path = "../pass/functions_stay_callable.rs"]
@@ -136,6 +138,11 @@ fn every_stage_sync_and_async_compiles() {
 #[test]
 fn facts_of_a_hook_compiles() {
     facts_of_a_hook::main();
+}
+
+#[test]
+fn fingerprint_is_pinned_compiles() {
+    fingerprint_is_pinned::main();
 }
 
 #[test]
