@@ -7,6 +7,7 @@
 //!
 //! `PROTOLINK_SCENARIOS` names another file of the same format. Words after `--` choose scenarios by id or title.
 
+mod bites;
 mod build;
 mod command;
 mod compare;
@@ -15,6 +16,7 @@ mod fields;
 mod flat;
 mod hook;
 mod json_path;
+mod leeway;
 mod model;
 mod not_here;
 mod observed;
@@ -27,6 +29,7 @@ mod scenario;
 mod seen;
 mod setup;
 mod special;
+mod stored;
 mod verdict;
 mod world;
 
@@ -73,6 +76,8 @@ fn main() -> ExitCode {
 
 /// Plays them all; says whether none failed.
 fn all(words: &[String]) -> Result<bool, Box<dyn std::error::Error>> {
+    let made_up = bites::check()?;
+    println!("the interpreter says what it must of {made_up} made-up scenarios");
     let own: Scenarios = serde_json::from_str(OWN)?;
     let own: Vec<Scenario> = own.scenarios.iter().map(Scenario::deserialize).collect::<Result<_, _>>()?;
     let text = match std::env::var_os(FILE) {

@@ -4,12 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use protolink::durable::journal::{CallState, Record, decode};
-use protolink::durable::{RunStore, SqliteStore};
+use protolink::durable::SqliteStore;
 use protolink::rules::BudgetLimit;
 use protolink::{
-    ActionId, Agent, AgentConfig, CancellationToken, Conversation, Error, Message, Outcome, ResumeBuilder, RunBuilder,
-    RunEvent, RunId,
+    Agent, AgentConfig, CancellationToken, Conversation, Error, Message, Outcome, RunBuilder, RunEvent, RunId,
 };
 use serde_json::{Map, Value, json};
 
@@ -19,7 +17,7 @@ use crate::not_here::{NotHere, broken};
 use crate::policy::PERMISSIONS;
 use crate::process::{self, Job};
 use crate::seen::{Fingerprint, Seen, SeenError};
-use crate::setup::{HookSetup, LEASE, Setup, Written};
+use crate::setup::{HookSetup, Setup, Written};
 use crate::world::{Entry, World};
 
 /// The session of a command that names none.
@@ -27,17 +25,17 @@ const SESSION: &str = "default";
 
 /// One agent after another on one store.
 pub(crate) struct Player {
-    world: Arc<World>,
+    pub(crate) world: Arc<World>,
     written: Written,
-    setup: Setup,
-    store: Option<Arc<SqliteStore>>,
-    agent: Agent,
+    pub(crate) setup: Setup,
+    pub(crate) store: Option<Arc<SqliteStore>>,
+    pub(crate) agent: Agent,
     saved: Option<AgentConfig>,
     conversations: BTreeMap<String, Conversation>,
     /// The conversation of the last run, where nothing else keeps it.
     last_messages: Vec<Value>,
     /// Whether a process was killed that may still seem to own a run.
-    after_a_kill: bool,
+    pub(crate) after_a_kill: bool,
 }
 
 impl Player {
@@ -156,7 +154,11 @@ impl Player {
     }
 
     /// What a run's end is in the words of the scenarios.
-    fn ended(&self, result: Result<Outcome, Error>, limits: Option<&Map<String, Value>>) -> Result<Seen, NotHere> {
+    pub(crate) fn ended(
+        &self,
+        result: Result<Outcome, Error>,
+        limits: Option<&Map<String, Value>>,
+    ) -> Result<Seen, NotHere> {
         if let Ok(Outcome::Interrupted(interruption)) = &result {
             self.world.note(&Entry::Waits { interruption: Box::new(interruption.clone()) })?;
         }
@@ -209,112 +211,6 @@ impl Player {
             self.conversations.insert(session.to_owned(), new);
         }
         self.conversations.get(session).ok_or_else(|| broken("no conversation"))
-    }
-
-    fn run_id(&self, given: Option<&str>) -> Result<RunId, NotHere> {
-        match given {
-            Some(run_id) => Ok(RunId::from(run_id)),
-            None => {
-                Ok(RunId::from(self.world.last_run()?.ok_or_else(|| NotHere::unsupported("no run to go on with"))?))
-            }
-        }
-    }
-
-    async fn resume(
-        &mut self,
-        run_id: Option<&str>,
-        approved: Option<bool>,
-        answer: Option<&str>,
-        limits: Option<&Map<String, Value>>,
-    ) -> Result<Seen, NotHere> {
-        let run_id = self.run_id(run_id)?;
-        let waits = self.agent.interruption(&run_id).await.ok().flatten();
-        let waits = match waits {
-            Some(waits) => Some(waits),
-            None => self.world.last_interruption()?,
-        };
-        let slice = self.setup.yield_after_steps.map(|steps| self.world.last_slice().map(|made| made + steps));
-        let slice = slice.transpose()?;
-        if let Some(steps) = slice {
-            self.world.note(&Entry::Slice { steps })?;
-        }
-        // A killed worker seems to own its run until its lease has run out.
-        let mut patience = if self.after_a_kill { 40 } else { 0 };
-        loop {
-            let mut resume = self.agent.resume(&run_id);
-            if let (Some(waits), Some(answer)) = (&waits, answer) {
-                resume = resume.answer(waits, answer);
-            }
-            if let Some(approved) = approved {
-                // A decision is about a request, and without one it cannot be written down (contract D4).
-                let Some(waits) = &waits else {
-                    let what = SeenError::new("a type", &["DurableExecutionError", "ValueError"], "nothing to decide");
-                    return Ok(Seen { state: Some("failed"), error: Some(what), ..Seen::default() });
-                };
-                resume = decided(resume, waits, approved);
-            }
-            if limits.is_some() || slice.is_some() {
-                resume = resume.budget(budget(&self.setup, limits, slice)?);
-            }
-            let result = resume.await;
-            if patience > 0 && matches!(result, Err(Error::RunBusy { .. })) {
-                patience -= 1;
-                tokio::time::sleep(LEASE / 10).await;
-                continue;
-            }
-            self.after_a_kill = false;
-            return self.ended(result, limits);
-        }
-    }
-
-    async fn reconcile(&mut self, run_id: Option<&str>, result: &Value) -> Result<Seen, NotHere> {
-        let run_id = self.run_id(run_id)?;
-        let Some(action) = self.uncertain(&run_id).await? else {
-            let what = SeenError::new("no uncertain action", &["DurableExecutionError", "ValueError"], "");
-            return Ok(Seen { error: Some(what), ..Seen::default() });
-        };
-        let mut patience = if self.after_a_kill { 40 } else { 0 };
-        loop {
-            match self.agent.reconcile(&run_id, &action, result).await {
-                Err(Error::RunBusy { .. }) if patience > 0 => {
-                    patience -= 1;
-                    tokio::time::sleep(LEASE / 10).await;
-                }
-                Ok(()) => return Ok(Seen::default()),
-                Err(error) => return Ok(Seen { error: Some(SeenError::of(&error)), ..Seen::default() }),
-            }
-        }
-    }
-
-    /// The action of which nobody knows whether it happened.
-    async fn uncertain(&self, run_id: &RunId) -> Result<Option<ActionId>, NotHere> {
-        let mut open = None;
-        for record in self.records(run_id).await? {
-            match record {
-                Record::Replied(replied) => {
-                    let intended = replied.calls.iter().find(|call| call.state == CallState::Intended);
-                    open = intended.map(|call| call.action_id.clone());
-                }
-                Record::Dispatched { actions, .. } => open = actions.first().cloned(),
-                Record::Receipted { receipt, .. } if receipt.result().is_some() => open = None,
-                _ => {}
-            }
-        }
-        Ok(open)
-    }
-
-    async fn records(&self, run_id: &RunId) -> Result<Vec<Record>, NotHere> {
-        let Some(store) = &self.store else { return Ok(Vec::new()) };
-        let stored = store.load(run_id).await.map_err(NotHere::unsupported)?;
-        decode(&stored).map_err(NotHere::unsupported)
-    }
-
-    async fn checkpoint(&self, run_id: Option<&str>) -> Result<Seen, NotHere> {
-        let run_id = self.run_id(run_id)?;
-        let records = self.records(&run_id).await?;
-        let kinds = records.iter().map(|record| serde_json::to_value(record).map(|record| record["record"].clone()));
-        let shown = kinds.collect::<Result<Vec<_>, _>>().map_err(broken)?;
-        Ok(Seen { shown: Some(Value::Array(shown)), ..Seen::default() })
     }
 
     fn rebuild(&mut self, changes: &Map<String, Value>) -> Result<Seen, NotHere> {
@@ -392,10 +288,6 @@ fn configured<'c>(run: RunBuilder<'c>, run_id: &str, invocation: &Invocation) ->
         None => run,
         Some(permissions) => run.context(PERMISSIONS, permissions),
     }
-}
-
-fn decided<'c>(resume: ResumeBuilder<'c>, waits: &protolink::Interruption, approved: bool) -> ResumeBuilder<'c> {
-    if approved { resume.approve(waits) } else { resume.reject(waits) }
 }
 
 fn cancel_after(token: &CancellationToken, seconds: f64) -> impl Drop + use<> {

@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::compare::differences;
 use crate::deviations;
+use crate::leeway;
 use crate::not_here::NotHere;
 use crate::observed::play;
 use crate::rules::{self, Reason};
@@ -40,7 +41,7 @@ fn judge(scenario: &Scenario, own: &[Scenario]) -> Result<Verdict, NotHere> {
     if lines.is_empty() {
         return Ok(Verdict::Passed(reasons));
     }
-    Ok(match rules::may(scenario, &expected, &observed, &totals)? {
+    Ok(match leeway::may(scenario, &expected, &observed, &totals)? {
         Some(reason) => {
             reasons.push(reason);
             Verdict::Passed(reasons)
