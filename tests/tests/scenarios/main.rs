@@ -33,6 +33,7 @@ mod stored;
 mod verdict;
 mod world;
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde::Deserialize;
@@ -43,6 +44,9 @@ use verdict::Verdict;
 
 /// The environment variable that names another file.
 const FILE: &str = "PROTOLINK_SCENARIOS";
+
+/// The name under which runners of tests know them all.
+const WHOLE: &str = "scenarios";
 
 /// The project's own scenarios.
 const OWN: &str = include_str!("../../cases/scenarios.json");
@@ -61,7 +65,10 @@ fn main() -> ExitCode {
     }
     let words: Vec<String> = std::env::args().skip(1).collect();
     if words.iter().any(|word| word == "--list") {
-        println!("scenarios: test");
+        // Nothing is ignored; all of them are one test.
+        if !words.iter().any(|word| word == "--ignored") {
+            println!("{WHOLE}: test");
+        }
         return ExitCode::SUCCESS;
     }
     match all(&words) {
@@ -83,7 +90,7 @@ fn all(words: &[String]) -> Result<bool, Box<dyn std::error::Error>> {
     let text = match std::env::var_os(FILE) {
         None => OWN.to_owned(),
         Some(file) => {
-            let read = std::fs::read_to_string(&file);
+            let read = std::fs::read_to_string(place_of(Path::new(&file)));
             read.map_err(|error| format!("{}: {error}", file.display()))?
         }
     };
@@ -109,8 +116,14 @@ fn all(words: &[String]) -> Result<bool, Box<dyn std::error::Error>> {
     Ok(failed == 0)
 }
 
+/// Cargo runs tests in their package's folder; whoever names a file may be at the root of the workspace.
+fn place_of(file: &Path) -> PathBuf {
+    let from_root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(file);
+    if !file.exists() && from_root.exists() { from_root } else { file.to_owned() }
+}
+
 fn is_chosen(words: &[String], id: &str, title: &str) -> bool {
     // Options are for the usual test harness, `--nocapture` and the like.
-    let mut words = words.iter().filter(|word| !word.starts_with('-')).peekable();
+    let mut words = words.iter().filter(|word| !word.starts_with('-') && *word != WHOLE).peekable();
     words.peek().is_none() || words.any(|word| id == word || title.contains(word.as_str()))
 }
