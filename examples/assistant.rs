@@ -47,6 +47,8 @@ impl Library {
 /// What a search found.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SearchHits {
+    /// The word that was looked for.
+    pub word: String,
     /// The lines that hold the words, best document first.
     pub hits: Vec<Hit>,
     /// Where the documents lie on this machine; nothing that the model has to know.
@@ -66,7 +68,8 @@ pub struct Hit {
 
 /// Search the project's documents for lines that hold a word.
 #[tool]
-pub async fn search(
+#[expect(clippy::missing_errors_doc, reason = "the doc comment of a tool is what the model reads")]
+pub fn search(
     /// The word to look for.
     word: String,
     State(library): State<Library>,
@@ -81,12 +84,13 @@ pub async fn search(
             text: text.trim().to_owned(),
         }));
     }
-    Ok(SearchHits { hits, root: Some(library.root) })
+    Ok(SearchHits { word, hits, root: Some(library.root) })
 }
 
 /// Delete a document for good.
 #[tool(capability = "documents.delete")]
-pub async fn delete_document(document: String, State(library): State<Library>) -> Result<(), io::Error> {
+#[expect(clippy::missing_errors_doc, reason = "the doc comment of a tool is what the model reads")]
+pub fn delete_document(document: String, State(library): State<Library>) -> Result<(), io::Error> {
     fs::remove_file(library.root.join(document))
 }
 
@@ -111,6 +115,10 @@ pub fn keep_hits(observation: &mut ToolObservation<'_, SearchHits>) {
 pub struct NoCitation;
 
 /// The answer names a document that a receipt proves.
+///
+/// # Errors
+///
+/// [`NoCitation`], and the answer does not leave.
 #[before_complete]
 pub fn check_citation(response: &mut FinalResponse<'_>) -> Result<(), NoCitation> {
     let answer = response.text().unwrap_or_default();

@@ -15,7 +15,7 @@ struct Customer {
 
 /// Look up a customer by name.
 #[tool]
-async fn find_customer(name: String) -> Customer {
+fn find_customer(name: String) -> Customer {
     Customer { name, card: "4111 1111 1111 1111".to_owned() }
 }
 

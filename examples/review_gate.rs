@@ -8,12 +8,20 @@ use protolink::rules::{Approval, ApprovalRequest};
 use protolink::testing::{Reply, ScriptedModel};
 use protolink::tool;
 use protolink_examples::narrator::narrate;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
+
+/// What was given back.
+#[derive(Debug, Serialize, Deserialize)]
+struct Refund {
+    order: String,
+    cents: u64,
+}
 
 /// Give a customer money back.
 #[tool(capability = "money")]
-async fn refund(order: String, cents: u64) -> String {
-    format!("refunded {cents} cents for {order}")
+fn refund(order: String, cents: u64) -> Refund {
+    Refund { order, cents }
 }
 
 fn review(request: &ApprovalRequest) -> Approval {

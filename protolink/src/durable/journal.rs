@@ -118,7 +118,7 @@ pub enum Task {
         /// The arguments.
         arguments: Value,
         /// What becomes of the call at first.
-        call: CallRecord,
+        call: Box<CallRecord>,
     },
 }
 

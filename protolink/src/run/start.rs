@@ -121,7 +121,11 @@ pub(crate) async fn call_tool(agent: Arc<AgentInner>, name: &str, arguments: Val
     };
     let record = CallRecord { action_id: ActionId::of(run.id(), 0, 0), call, state };
     run.begin_journal(
-        Task::CallTool { tool: name.to_owned(), arguments: record.call.arguments.clone(), call: record.clone() },
+        Task::CallTool {
+            tool: name.to_owned(),
+            arguments: record.call.arguments.clone(),
+            call: Box::new(record.clone()),
+        },
         None,
     )
     .await?;

@@ -47,6 +47,10 @@ pub struct ToolCall<'s, S> {
 }
 
 impl<'s, S> ToolCall<'s, S> {
+    /// Takes a call apart.
+    ///
+    /// # Errors
+    /// [`ToolFailure::BadArguments`] where it has arguments that the tool does not have.
     pub fn open(input: ToolInput, state: &'s S, parameters: &[(&str, u8)]) -> Result<Self, ToolFailure> {
         check_names(&input.arguments, parameters).map_err(ToolFailure::BadArguments)?;
         let arguments = match input.arguments {

@@ -68,7 +68,7 @@ pub(super) fn fold(run_id: &RunId, records: Vec<Record>) -> Result<Stood, StoreE
             (None, Record::Started(started)) => {
                 let at = match started.task {
                     Task::Answer => At::Prepare,
-                    Task::CallTool { call, .. } => At::Calls(PendingTurn::direct(call)),
+                    Task::CallTool { call, .. } => At::Calls(PendingTurn::direct(*call)),
                 };
                 stood = Some(Stood {
                     context: started.context,
