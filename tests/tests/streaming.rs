@@ -13,8 +13,8 @@ use serde_json::json;
 
 /// Search the catalogue.
 #[tool(capability = "catalogue")]
-async fn search(query: String) -> String {
-    format!("hits for {query}")
+fn search(query: String) -> String {
+    ["hits for ".to_owned(), query].concat()
 }
 
 /// The answer is not what it says.
@@ -48,17 +48,19 @@ async fn told(mut stream: protolink::RunStream<'_>) -> (Vec<RunEvent>, Option<Er
 }
 
 fn shown(events: &[RunEvent]) -> Vec<&str> {
-    let text = |event| match event {
-        &RunEvent::TextDelta { ref text, .. } => Some(text.as_str()),
-        _ => None,
-    };
-    events.iter().filter_map(text).collect()
+    let mut shown = Vec::new();
+    for event in events {
+        if let RunEvent::TextDelta { text, .. } = event {
+            shown.push(text.as_str());
+        }
+    }
+    shown
 }
 
 /// The events, by what they are, without those that are of no matter here.
 fn kinds(events: &[RunEvent]) -> Vec<String> {
-    let kind = |event| match event {
-        &RunEvent::TextDelta { ref text, .. } => Some(format!("text {text}")),
+    let kind = |event: &RunEvent| match event {
+        RunEvent::TextDelta { text, .. } => Some(format!("text {text}")),
         RunEvent::Retracted { step } => Some(format!("retracted {step}")),
         RunEvent::ToolStarted { tool, .. } => Some(format!("started {tool}")),
         RunEvent::ToolFinished { tool, .. } => Some(format!("finished {tool}")),

@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 
 /// Search the catalogue.
 #[tool]
-async fn search(query: String) -> String {
-    format!("hits for {query}")
+fn search(query: String) -> String {
+    ["hits for ".to_owned(), query].concat()
 }
 
 /// Delete a document for good.
 #[tool]
-async fn delete_document(id: String) -> String {
+fn delete_document(id: String) -> String {
     id
 }
 

@@ -1,5 +1,6 @@
 //! What servers and connections do wrong, and that none of it leaks what was said.
 
+use std::fmt::Write as _;
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
@@ -323,14 +324,14 @@ async fn nothing_that_was_said_and_no_key_is_in_an_error_an_event_or_a_log() {
                 .instructions(PROMPT)
                 .model(model)
                 .retry(Retry::never())
-                .observer(move |event: &RunEvent| seen.lock().unwrap().push_str(&format!("{event:?}")))
+                .observer(move |event: &RunEvent| write!(seen.lock().unwrap(), "{event:?}").unwrap())
                 .build()
                 .unwrap();
             let error = if listened_to {
                 let mut stream = agent.run(PROMPT).stream();
                 loop {
                     match stream.next().await {
-                        Some(Ok(event)) => events.lock().unwrap().push_str(&format!("{event:?}")),
+                        Some(Ok(event)) => write!(events.lock().unwrap(), "{event:?}").unwrap(),
                         Some(Err(error)) => break error,
                         None => panic!("{reply:?} gave an answer"),
                     }
@@ -341,7 +342,7 @@ async fn nothing_that_was_said_and_no_key_is_in_an_error_an_event_or_a_log() {
             let mut told = format!("{error} {error:?} {}", events.lock().unwrap());
             let mut source = std::error::Error::source(&error);
             while let Some(inner) = source {
-                told.push_str(&format!("{inner} {inner:?}"));
+                write!(told, "{inner} {inner:?}").unwrap();
                 source = inner.source();
             }
             for secret in [PROMPT, KEY, SAID] {

@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 
 /// Search the catalogue.
 #[tool]
-async fn search(query: String) -> String {
-    format!("hits for {query}")
+fn search(query: String) -> String {
+    ["hits for ".to_owned(), query].concat()
 }
 
 /// Delete a document for good.
 #[tool]
-async fn delete_document(id: String) -> String {
+fn delete_document(id: String) -> String {
     id
 }
 
@@ -39,7 +39,7 @@ fn agent(server: &ModelServer) -> Agent {
 }
 
 fn lines(lines: &[Value]) -> ServerReply {
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let text: String = lines.iter().flat_map(|line| [line.to_string(), "\n".to_owned()]).collect();
     ServerReply::stream([text]).header("content-type", "application/x-ndjson")
 }
 

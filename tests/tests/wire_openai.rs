@@ -13,22 +13,22 @@ use serde_json::{Value, json};
 
 /// Search the catalogue.
 #[tool]
-async fn search(
+fn search(
     /// What to look for.
     query: String,
 ) -> String {
-    format!("hits for {query}")
+    ["hits for ".to_owned(), query].concat()
 }
 
 /// Say what time it is.
 #[tool]
-async fn now() -> String {
+fn now() -> String {
     "noon".to_owned()
 }
 
 /// Delete a document for good.
 #[tool]
-async fn delete_document(id: String) -> String {
+fn delete_document(id: String) -> String {
     id
 }
 

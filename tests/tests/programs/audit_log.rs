@@ -8,7 +8,7 @@ use serde_json::json;
 
 /// Pay a bill.
 #[tool(capability = "money")]
-async fn pay(cents: u64) -> u64 {
+fn pay(cents: u64) -> u64 {
     cents
 }
 

@@ -6,8 +6,8 @@ use serde_json::json;
 
 /// Find documents.
 #[tool]
-async fn find(word: String) -> Vec<String> {
-    vec![format!("{word}.md")]
+fn find(word: String) -> Vec<String> {
+    vec![[word, ".md".to_owned()].concat()]
 }
 
 #[before_complete]

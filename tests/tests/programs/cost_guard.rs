@@ -7,7 +7,7 @@ use serde_json::json;
 
 /// Think about it for a while.
 #[tool]
-async fn ponder() -> String {
+fn ponder() -> String {
     "hmm".to_owned()
 }
 

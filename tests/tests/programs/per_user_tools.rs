@@ -7,13 +7,13 @@ use serde_json::json;
 
 /// Read a report.
 #[tool(capability = "reports.read")]
-async fn read_report() -> String {
+fn read_report() -> String {
     "all is well".to_owned()
 }
 
 /// Erase a report.
 #[tool(capability = "reports.erase")]
-async fn erase_report() -> String {
+fn erase_report() -> String {
     "erased".to_owned()
 }
 

@@ -6,13 +6,13 @@ use serde_json::json;
 
 /// Gather facts.
 #[tool]
-async fn gather() -> String {
+fn gather() -> String {
     "facts".to_owned()
 }
 
 /// Write the report.
 #[tool]
-async fn write_report() -> String {
+fn write_report() -> String {
     "written".to_owned()
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 /// Read the deployment's configuration.
 #[tool]
-async fn read_config() -> Value {
+fn read_config() -> Value {
     json!({ "region": "eu", "api_key": "sk-live-1", "nested": [{ "password": "hunter2" }] })
 }
 

@@ -18,13 +18,13 @@ struct Report {
 
 /// The weather of the old service.
 #[tool]
-async fn old_weather() -> Celsius {
+fn old_weather() -> Celsius {
     Celsius { degrees: 20.0 }
 }
 
 /// The weather of the new service.
 #[tool]
-async fn new_weather() -> Report {
+fn new_weather() -> Report {
     Report { temp: 68.0, unit: "F".to_owned() }
 }
 
@@ -33,7 +33,7 @@ fn in_celsius(observation: &mut ToolObservation<'_, Report>) {
     let report = observation.result_mut();
     if report.unit == "F" {
         report.temp = (report.temp - 32.0) / 1.8;
-        report.unit = "C".to_owned();
+        "C".clone_into(&mut report.unit);
     }
 }
 
