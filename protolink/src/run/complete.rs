@@ -10,7 +10,7 @@ use crate::hook::ResponseDraft;
 use crate::message::{Message, Turn};
 use crate::outcome::Answer;
 use crate::receipt::ReceiptOutcome;
-use crate::value::{SharedValue, ValueError};
+use crate::value::{SharedValue, ValueError, check_depth};
 
 /// How often an answer that does not fit its type goes back, where nothing was said.
 const REVISIONS_OF_STRUCTURED_ANSWERS: u32 = 2;
@@ -107,6 +107,8 @@ impl Run {
             return Ok(Value::String(text.to_owned()));
         }
         let content = serde_json::from_str(json_of(text)).map_err(|error| ValueError::misfit(&error))?;
+        // T7: it must be readable again inside the record that keeps it.
+        check_depth(&content)?;
         self.check_answer(&content).map(|()| content)
     }
 
