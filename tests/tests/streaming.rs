@@ -203,7 +203,7 @@ async fn f8_an_answer_is_checked_once_however_the_stream_is_read_or_not() {
 
     let handle = agent().run("go").start();
     let outcome = handle.result().await.unwrap();
-    assert_eq!(outcome.answer().map(|answer| answer.text()), Some("done"));
+    assert_eq!(outcome.answer().map(protolink::Answer::text), Some("done"));
     assert_eq!(checks.swap(0, Ordering::SeqCst), 1, "started, and no event read");
 
     let handle = agent().run("go").start();
@@ -243,7 +243,7 @@ async fn s7_dropping_the_stream_drops_the_run_where_it_waits() {
     let slow = protolink::DynTool::new("slow", "Takes its time.", json!({ "type": "object" }), move |_, _| {
         let guard = OnDrop(Arc::clone(&guard));
         async move {
-            tokio::time::sleep(Duration::from_secs(3600)).await;
+            tokio::time::sleep(Duration::from_hours(1)).await;
             drop(guard);
             Ok::<_, std::io::Error>(json!("done"))
         }
