@@ -1,4 +1,4 @@
-//! The rules that a [`RunStore`](crate::durable::RunStore) keeps, as a suite that any store can be run through.
+//! The rules that a [`RunStore`] keeps, as a suite that any store can be run through.
 //!
 //! ```
 //! use protolink::durable::MemoryStore;
