@@ -1,5 +1,7 @@
 //! An agent's configuration as data: settings, and the identity of its hooks, never callbacks (contract P4).
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 use crate::builder::AgentBuilder;
@@ -7,7 +9,7 @@ use crate::error::BuildError;
 use crate::fingerprint::{ContractChange, ContractFingerprint, PartKind};
 use crate::hook::HookIdentity;
 use crate::model::ModelId;
-use crate::rules::{Budget, ContextPolicy};
+use crate::rules::{Budget, ContextPolicy, Retry};
 use crate::settings::Settings;
 use crate::tool::ToolSpec;
 
@@ -64,6 +66,18 @@ pub struct AgentConfig {
     pub max_tool_corrections: u32,
     /// How often an answer may go back to the model, where that was said.
     pub max_revisions: Option<u32>,
+    /// How often a request is sent again.
+    pub retry: Retry,
+    /// How long one tool call may take.
+    pub tool_timeout: Option<Duration>,
+    /// How many calls of one turn run at the same time.
+    pub max_parallel_tools: usize,
+    /// How long a worker owns a durable run without a sign of life.
+    pub lease: Duration,
+    /// Whether events carry contents.
+    pub capture_content: bool,
+    /// Whether every hook runs twice and must do the same both times.
+    pub strict: bool,
     /// What all of this amounts to.
     pub contract: ContractFingerprint,
 }
@@ -81,6 +95,12 @@ impl AgentConfig {
             execution_version: settings.execution_version.clone(),
             max_tool_corrections: settings.max_tool_corrections,
             max_revisions: settings.max_revisions,
+            retry: settings.retry,
+            tool_timeout: settings.tool_timeout,
+            max_parallel_tools: settings.max_parallel_tools,
+            lease: settings.lease,
+            capture_content: settings.capture_content,
+            strict: settings.strict,
             contract: contract.clone(),
         }
     }
@@ -96,6 +116,12 @@ impl AgentConfig {
         settings.execution_version.clone_from(&self.execution_version);
         settings.max_tool_corrections = self.max_tool_corrections;
         settings.max_revisions = self.max_revisions;
+        settings.retry = self.retry;
+        settings.tool_timeout = self.tool_timeout;
+        settings.max_parallel_tools = self.max_parallel_tools.max(1);
+        settings.lease = self.lease;
+        settings.capture_content = self.capture_content;
+        settings.strict = self.strict;
         settings.expected = Some(self.clone());
         AgentBuilder::restoring(settings)
     }

@@ -543,3 +543,26 @@ fn p5_a_hook_for_a_tool_that_is_not_registered_is_not_skipped() {
         agent(&ScriptedModel::new([])).dyn_tool(value_tool("find", json!("x"))).hooks(hooks![shorten]).build();
     assert!(dynamic.is_ok());
 }
+
+#[test]
+fn p4_every_setting_that_is_data_is_restored() -> Tested {
+    let model = ScriptedModel::new([]);
+    let saved = agent(&model)
+        .budget(Budget::new().max_tokens(5))
+        .context_policy(ContextPolicy::new(1_000).preserve_recent(2))
+        .retry(Retry::new().max_attempts(9))
+        .tool_timeout(Duration::from_secs(7))
+        .max_parallel_tools(3)
+        .max_tool_corrections(4)
+        .max_revisions(5)
+        .lease(Duration::from_secs(11))
+        .capture_content(true)
+        .strict(true)
+        .build()?
+        .config();
+    let read: AgentConfig = serde_json::from_str(&serde_json::to_string(&saved)?)?;
+    assert_eq!(read, saved);
+    assert_eq!(read.builder().model(model.clone()).build()?.config(), saved);
+    assert_ne!(agent(&model).build()?.config(), saved);
+    Ok(())
+}

@@ -286,6 +286,8 @@ async fn s6_closures_and_plain_functions_are_hooks_without_a_fingerprint() -> Te
     let config = built.config();
     let named: Vec<_> = config.hooks.iter().map(|hook| (hook.name.as_str(), hook.fingerprint)).collect();
     assert_eq!(named, [("plain", None), ("two", None), ("closure", None)]);
+    let hooks = built.fingerprint().parts().iter().filter(|part| part.kind != protolink::PartKind::Setting);
+    assert!(hooks.into_iter().all(|part| part.without_source), "the fingerprint says that it covers no source");
     Ok(())
 }
 
@@ -548,6 +550,7 @@ async fn s6_an_annotated_function_is_registered_by_its_name_and_has_a_fingerprin
         assert_eq!(agent.invoke("go").await?.text(), "so: found");
         assert_eq!(log.lines(), ["after search", "end"]);
         assert!(agent.config().hooks.iter().all(|hook| hook.fingerprint.is_some()));
+        assert!(!agent.fingerprint().parts().iter().any(|part| part.without_source));
     }
     Ok(())
 }

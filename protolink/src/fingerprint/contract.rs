@@ -37,6 +37,10 @@ pub struct ContractPart {
     pub name: String,
     /// The digest of its content.
     pub digest: Digest,
+    /// Whether it is a hook whose source is not known, a closure or a plain function: what it does is not covered
+    /// (contract S6).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub without_source: bool,
 }
 
 /// The kinds of parts.
@@ -239,15 +243,30 @@ fn diff_kind(kind: PartKind, before: &[&ContractPart], after: &[&ContractPart]) 
 /// The part that a hook is: its path, signature, source, tool and deadline. Where it stands is its place in the list.
 pub(crate) fn hook_part(hook: &HookIdentity, occurrence: usize) -> ContractPart {
     let content = (&hook.signature, &hook.fingerprint, &hook.tool, &hook.timeout);
-    ContractPart { kind: hook.stage.into(), name: hook.key(occurrence), digest: Digest::of_json(&content).0 }
+    ContractPart {
+        kind: hook.stage.into(),
+        name: hook.key(occurrence),
+        digest: Digest::of_json(&content).0,
+        without_source: hook.fingerprint.is_none(),
+    }
 }
 
 /// The part that a setting is.
 pub(crate) fn setting_part(name: &str, value: &impl Serialize) -> ContractPart {
-    ContractPart { kind: PartKind::Setting, name: name.to_owned(), digest: Digest::of_json(value).0 }
+    ContractPart {
+        kind: PartKind::Setting,
+        name: name.to_owned(),
+        digest: Digest::of_json(value).0,
+        without_source: false,
+    }
 }
 
 /// The part that a tool is.
 pub(crate) fn tool_part(name: &str, content: &impl Serialize) -> ContractPart {
-    ContractPart { kind: PartKind::Tool, name: name.to_owned(), digest: Digest::of_json(content).0 }
+    ContractPart {
+        kind: PartKind::Tool,
+        name: name.to_owned(),
+        digest: Digest::of_json(content).0,
+        without_source: false,
+    }
 }

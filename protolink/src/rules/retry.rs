@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
+use serde::{Deserialize, Serialize};
 
 /// How often, and after how long, a request is sent again after a transient error.
 ///
@@ -15,7 +16,7 @@ use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
 /// let retry = Retry::new().max_attempts(6).min_delay(Duration::from_millis(200));
 /// # let _ = Agent::builder("a").retry(retry);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Retry {
     attempts: u32,
     min_delay: Duration,
