@@ -41,3 +41,6 @@ macro_rules! not_impl {
 
 #[cfg(doctest)]
 mod documents;
+
+#[cfg(doctest)]
+mod refused;

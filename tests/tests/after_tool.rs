@@ -206,7 +206,7 @@ async fn t3_a_hook_that_only_reads_makes_no_copy() -> Tested {
 }
 
 #[tokio::test]
-async fn t6_hooks_run_in_the_order_of_the_calls_whatever_ends_first() -> Tested {
+async fn t6_r28_hooks_run_in_the_order_of_the_calls_whatever_ends_first() -> Tested {
     let mut transcripts = Vec::new();
     for first_is_quick in [true, false] {
         for path in [Path::Plain, Path::Streamed, Path::Conversation] {
