@@ -120,6 +120,26 @@ async fn d8_a_flipped_bit_is_found_out_or_changes_nothing() -> Outcome {
     Ok(())
 }
 
+/// A run that cannot be found by its name any more must not pass for one that never was: it would be begun anew.
+#[tokio::test]
+async fn d8_a_run_that_lost_its_name_is_found_out() -> Outcome {
+    let (folder, path, expected) = sound_file().await?;
+    let sound = fs::read(&path)?;
+    let copy = folder.path().join("renamed.sqlite");
+    let names = (0..sound.len()).filter(|at| sound[*at..].starts_with(b"gamma"));
+    let mut places = 0;
+    for at in names {
+        let mut bytes = sound.clone();
+        bytes[at] = b'h';
+        fs::write(&copy, bytes)?;
+        let found = examine(&copy, &expected, &format!("the name at byte {at}")).await?;
+        assert!(found, "the name at byte {at} was changed, and nobody noticed");
+        places += 1;
+    }
+    assert!(places >= 15, "{places} places: a name in each of 13 rows, in the line and in its index");
+    Ok(())
+}
+
 #[tokio::test]
 async fn d8_a_truncated_file_is_found_out() -> Outcome {
     let (folder, path, expected) = sound_file().await?;

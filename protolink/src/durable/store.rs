@@ -15,7 +15,7 @@ use crate::ids::RunId;
 /// A place where runs are kept: one append-only journal a run, one owner a run, one transaction an append.
 ///
 /// [`MemoryStore`](super::MemoryStore) and `SqliteStore` (feature `sqlite`) are two. Any other is checked by
-/// `protolink::testing::store_suite`, which has a rule for each sentence below.
+/// [`testing::store_suite`](crate::testing::store_suite), which has a rule for each sentence below.
 ///
 /// What every method keeps:
 /// - It takes effect wholly or not at all, and returns `Ok` only when the effect is durable.
