@@ -103,3 +103,17 @@ async fn processes_that_start_together_make_one_store() -> Outcome {
     }
     Ok(())
 }
+
+/// A name that SQLite would take for a database in memory, given as it stands.
+#[tokio::test]
+async fn a_special_name_is_a_file_in_the_folder_at_hand() -> Outcome {
+    let (folder, _) = new_file()?;
+    let status = Command::new(env!("CARGO_BIN_EXE_store_worker"))
+        .args(["create", ":memory:", "run", "1"])
+        .current_dir(folder.path())
+        .status()?;
+    assert!(status.success());
+    let store = SqliteStore::open(folder.path().join(":memory:"))?;
+    assert_eq!(checked_rows(&store, "run 0").await?, 2);
+    Ok(())
+}

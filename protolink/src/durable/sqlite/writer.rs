@@ -193,3 +193,42 @@ fn attempt(connection: &Connection, group: &mut [Box<dyn Change>]) -> Result<Kep
     }
     ended.map(|()| kept).map_err(Failure::Within)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(number: i64, fails: bool) -> (Box<dyn Change>, oneshot::Receiver<Result<(), StoreError>>) {
+        let (answer, answered) = oneshot::channel();
+        let work = move |connection: &Connection| {
+            connection.execute("INSERT INTO numbers VALUES (?1)", [number]).map_err(|error| fault(None, &error))?;
+            if fails { Err(StoreError::BadCursor) } else { Ok(()) }
+        };
+        (Box::new(Job { run_id: None, bytes: 0, rows: 1, work, said: None, answer }), answered)
+    }
+
+    /// A change that fails half-way leaves nothing, alone and among others, and costs the others nothing.
+    #[test]
+    fn what_a_failed_change_wrote_is_undone() {
+        let connection = Connection::open_in_memory().expect("a database in memory");
+        connection.execute_batch("CREATE TABLE numbers (number)").expect("a table");
+        let figures = Figures::default();
+        let numbers = || -> Vec<i64> {
+            let mut statement = connection.prepare("SELECT number FROM numbers").expect("a query");
+            let rows = statement.query_map([], |row| row.get(0)).expect("rows");
+            rows.collect::<Result<_, _>>().expect("numbers")
+        };
+        let (alone, mut refused) = job(1, true);
+        commit(&connection, vec![alone], &figures);
+        assert!(refused.try_recv().expect("an answer").is_err());
+        assert_eq!(numbers(), [0_i64; 0]);
+
+        let (group, answers): (Vec<_>, Vec<_>) = [job(2, false), job(3, true), job(4, false)].into_iter().unzip();
+        commit(&connection, group, &figures);
+        let kept = answers.into_iter().map(|mut answer| answer.try_recv().expect("an answer").is_ok());
+        assert_eq!(kept.collect::<Vec<_>>(), [true, false, true]);
+        assert_eq!(numbers(), [2, 4]);
+        let counted = (figures.rows.into_inner(), figures.transactions.into_inner());
+        assert_eq!(counted, (2, 1));
+    }
+}
