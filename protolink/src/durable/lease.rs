@@ -133,6 +133,6 @@ pub(super) fn lost(lease: &Lease) -> StoreError {
 
 /// A name for the worker behind a store that was given none.
 pub(super) fn default_owner() -> String {
-    let unique = uuid::Uuid::now_v7().simple().to_string();
+    let unique = crate::ids::new_uuid().simple().to_string();
     format!("process {} ({})", std::process::id(), &unique[unique.len() - 8..])
 }

@@ -1,5 +1,8 @@
 //! Rules about rows: what is committed is there, whole, in its place, once.
 
+use std::future::poll_fn;
+use std::task::Poll;
+
 use super::rules;
 use super::trial::{LONG, Trial, Verdict, ensure, not_found, refused, row, unexpected};
 use crate::durable::{Lease, NewRun, Row, RunState, StoreError};
@@ -236,8 +239,8 @@ async fn of_rivals_for_one_row_one_wins(trial: &Trial) -> Verdict {
 async fn a_dropped_call_leaves_all_or_nothing(trial: &Trial) -> Verdict {
     let lease = trial.create("a", LONG).await?;
     {
-        let call = trial.store.append(&lease, row("a", 2), RunState::Paused);
-        tokio::select! { biased; _ = call => {} () = std::future::ready(()) => {} }
+        let mut call = trial.store.append(&lease, row("a", 2), RunState::Paused);
+        poll_fn(|context| Poll::Ready(call.as_mut().poll(context).is_ready())).await;
     }
     // The store may be at it still; whatever is sent behind it finds it done or not done.
     for _ in 0..100 {
