@@ -20,8 +20,8 @@ struct Hits {
 
 /// Looks something up.
 #[protolink::tool]
-fn look(at: String) -> Hits {
-    Hits { hits: u32::try_from(at.len()).unwrap_or(u32::MAX) }
+fn look(at: Vec<String>) -> Hits {
+    Hits { hits: u32::try_from(at.into_iter().count()).unwrap_or(u32::MAX) }
 }
 
 #[protolink::before_model]
@@ -40,7 +40,7 @@ fn third(observation: &mut ToolObservation<'_>) {
 }
 
 fn arguments() -> Value {
-    json!({ "at": "the lamps in the catalogue" })
+    json!({ "at": ["the lamps in the catalogue"] })
 }
 
 /// How many steps are measured at a time.
@@ -93,7 +93,7 @@ fn run_look(arguments: Value) -> Reported<'static, Value> {
     Box::pin(async move {
         #[derive(Deserialize)]
         struct Arguments {
-            at: String,
+            at: Vec<String>,
         }
         let arguments: Arguments = serde_json::from_value(arguments).unwrap();
         serde_json::to_value(look(arguments.at)).unwrap()
@@ -132,7 +132,8 @@ fn steps_by_hand(runtime: &tokio::runtime::Runtime, before: u32) -> Duration {
 fn per_step(iterations: u64, mut window: impl FnMut() -> Duration) -> Duration {
     let windows = iterations.div_ceil(u64::from(WINDOW)).max(1);
     let total: Duration = (0..windows).map(|_| window()).sum();
-    total.mul_f64(iterations as f64 / (windows * u64::from(WINDOW)) as f64)
+    let nanos = total.as_nanos() * u128::from(iterations) / u128::from(windows * u64::from(WINDOW));
+    Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
 }
 
 fn steps(criterion: &mut Criterion) {

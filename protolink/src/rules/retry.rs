@@ -93,7 +93,7 @@ impl Waits {
         let doubled = min_delay.saturating_mul(2_u32.saturating_pow(self.waited));
         let least = doubled.min(longest / 2).max(min_delay.min(longest));
         let most = doubled.saturating_mul(2).min(longest);
-        least + most.saturating_sub(least).mul_f64(part)
+        least.saturating_add(most.saturating_sub(least).mul_f64(part))
     }
 }
 
