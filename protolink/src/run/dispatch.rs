@@ -20,14 +20,8 @@ use crate::tool::{OnError, ToolCode, ToolContext, ToolFailure, ToolInput, ToolRu
 /// How one call ended.
 struct Ended {
     index: usize,
-    result: Result<Value, CallFailure>,
+    result: Result<Value, ToolFailure>,
     duration: Duration,
-}
-
-enum CallFailure {
-    Tool(ToolFailure),
-    /// Nobody knows what became of it.
-    TimedOut(Duration),
 }
 
 /// A tool did not end in its time; found as the `source` of [`Error::Tool`](crate::Error::Tool).
@@ -158,28 +152,22 @@ impl Run {
         let mut error = None;
         let outcome = match result {
             Ok(value) => ReceiptOutcome::Returned(value.into()),
-            Err(CallFailure::Tool(ToolFailure::BadArguments(reason) | ToolFailure::Rejected(reason))) => {
-                ReceiptOutcome::Rejected(reason)
-            }
-            Err(CallFailure::Tool(ToolFailure::Failed(source))) => {
+            Err(ToolFailure::BadArguments(reason) | ToolFailure::Rejected(reason)) => ReceiptOutcome::Rejected(reason),
+            Err(ToolFailure::Failed(source)) => {
                 let text = source.to_string();
                 error = (!report).then(|| failed(source));
                 ReceiptOutcome::Failed(text)
             }
-            Err(CallFailure::Tool(ToolFailure::Unkept(source))) => {
+            Err(ToolFailure::Reported(source)) => ReceiptOutcome::Failed(source.to_string()),
+            Err(ToolFailure::Unkept(source)) => {
                 let text = source.to_string();
                 let (run_id, tool, action_id) = (run_id.clone(), call.name.clone(), action_id.clone());
                 error = Some(Error::ToolValue { run_id, tool, action_id, step, source });
                 ReceiptOutcome::Unkept(text)
             }
-            Err(CallFailure::TimedOut(after)) => {
-                let source = ToolTimedOut { after };
-                if !report {
-                    // No receipt: nobody knows what became of it, and nothing may say otherwise.
-                    return Err(failed(Box::new(source)));
-                }
-                ReceiptOutcome::Failed(source.to_string())
-            }
+            // No receipt: nobody knows what became of it, and nothing may say otherwise.
+            Err(ToolFailure::Uncertain(source)) if !report => return Err(failed(source)),
+            Err(ToolFailure::Uncertain(source)) => ReceiptOutcome::Failed(source.to_string()),
         };
         if let ReceiptOutcome::Rejected(reason) = &outcome {
             self.refused(&call, &crate::message::ToolOutcome::Rejected(reason.clone()));
@@ -230,17 +218,18 @@ enum Work<'a> {
 }
 
 impl Work<'_> {
-    async fn done(self, timeout: Option<Duration>) -> Result<Value, CallFailure> {
+    async fn done(self, timeout: Option<Duration>) -> Result<Value, ToolFailure> {
         let (tool, input) = match self {
             Self::Tool(tool, input) => (tool, input),
-            Self::Done(result) => return result.map_err(CallFailure::Tool),
+            Self::Done(result) => return result,
         };
         let result = catching_panics(async { tool.call(input).await });
         let result = match timeout {
             None => result.await,
-            Some(after) => tokio::time::timeout(after, result).await.map_err(|_| CallFailure::TimedOut(after))?,
+            Some(after) => tokio::time::timeout(after, result)
+                .await
+                .map_err(|_| ToolFailure::Uncertain(Box::new(ToolTimedOut { after })))?,
         };
-        let result = result.unwrap_or_else(|message| Err(ToolFailure::Failed(Box::new(ToolPanicked { message }))));
-        result.map_err(CallFailure::Tool)
+        result.unwrap_or_else(|message| Err(ToolFailure::Failed(Box::new(ToolPanicked { message }))))
     }
 }

@@ -23,6 +23,11 @@ pub enum ToolError {
     Rejected(String),
     /// The tool failed: the run fails, or the model is told, as the tool's `on_error` says.
     Failed(BoxError),
+    /// The tool failed, and the model is told, whatever the tool's `on_error` says.
+    Reported(BoxError),
+    /// Nobody knows whether the effect happened: no receipt is written, the run fails, and a resume refuses until the
+    /// action is reconciled (contract D3). Where the tool's `on_error` says `Report`, the model is told instead.
+    Uncertain(BoxError),
 }
 
 impl ToolError {
@@ -37,6 +42,18 @@ impl ToolError {
     pub fn failed(error: impl Into<BoxError>) -> Self {
         Self::Failed(error.into())
     }
+
+    /// The tool failed, and the model is told.
+    #[must_use]
+    pub fn reported(error: impl Into<BoxError>) -> Self {
+        Self::Reported(error.into())
+    }
+
+    /// Nobody knows whether the effect happened: an answer never came, for example.
+    #[must_use]
+    pub fn uncertain(error: impl Into<BoxError>) -> Self {
+        Self::Uncertain(error.into())
+    }
 }
 
 // Not an `Error` itself, so that every error converts into it by `?`.
@@ -50,7 +67,7 @@ impl fmt::Display for ToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Rejected(reason) => write!(f, "rejected: {reason}"),
-            Self::Failed(error) => fmt::Display::fmt(error, f),
+            Self::Failed(error) | Self::Reported(error) | Self::Uncertain(error) => fmt::Display::fmt(error, f),
         }
     }
 }
@@ -60,6 +77,8 @@ impl fmt::Debug for ToolError {
         match self {
             Self::Rejected(reason) => f.debug_tuple("Rejected").field(reason).finish(),
             Self::Failed(error) => f.debug_tuple("Failed").field(error).finish(),
+            Self::Reported(error) => f.debug_tuple("Reported").field(error).finish(),
+            Self::Uncertain(error) => f.debug_tuple("Uncertain").field(error).finish(),
         }
     }
 }
@@ -74,6 +93,10 @@ pub enum ToolFailure {
     Rejected(String),
     /// The tool failed.
     Failed(BoxError),
+    /// The tool failed, and the model is told.
+    Reported(BoxError),
+    /// Nobody knows whether its effect happened.
+    Uncertain(BoxError),
     /// The tool succeeded with something that cannot be stored exactly.
     Unkept(ValueError),
 }
@@ -102,6 +125,8 @@ impl IntoToolFailure for ToolError {
         match self {
             Self::Rejected(reason) => ToolFailure::Rejected(reason),
             Self::Failed(error) => ToolFailure::Failed(error),
+            Self::Reported(error) => ToolFailure::Reported(error),
+            Self::Uncertain(error) => ToolFailure::Uncertain(error),
         }
     }
 }
