@@ -325,6 +325,48 @@ pub enum Error {
     },
 }
 
+impl Error {
+    /// The kind of the error in one word, for telemetry: it tells what went wrong, and nothing of with what.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Hook { .. } => "hook",
+            Self::HookValue { .. } => "hook_value",
+            Self::EmptyRequest { .. } => "empty_request",
+            Self::Model { .. } => "model",
+            Self::ModelPanicked { .. } => "model_panicked",
+            Self::Truncated { .. } => "truncated",
+            Self::Tool { .. } => "tool",
+            Self::ToolValue { .. } => "tool_value",
+            Self::ToolCorrections { .. } => "tool_corrections",
+            Self::Budget { .. } => "budget",
+            Self::Context { .. } => "context",
+            Self::RevisionsNotAllowed { .. } => "revisions_not_allowed",
+            Self::Revisions { .. } => "revisions",
+            Self::Answer { .. } => "answer",
+            Self::ApprovalUnavailable { .. } => "approval_unavailable",
+            Self::Interrupted(_) => "interrupted",
+            Self::Cancelled { .. } => "cancelled",
+            Self::Uncertain { .. } => "uncertain",
+            Self::ContractChanged { .. } => "contract_changed",
+            Self::StaleResponse { .. } => "stale_response",
+            Self::NotResumable { .. } => "not_resumable",
+            Self::RunPanicked { .. } => "run_panicked",
+            Self::RunBusy { .. } => "run_busy",
+            Self::ConversationOpen { .. } => "conversation_open",
+            Self::NoStore { .. } => "no_store",
+            Self::Build(_) => "build",
+            Self::Store(_) => "store",
+            Self::Value { .. } => "value",
+            Self::UnknownTool { .. } => "unknown_tool",
+            Self::CallRefused { .. } => "call_refused",
+            Self::BlockingInRuntime => "blocking_in_runtime",
+            Self::NoRuntime(_) => "no_runtime",
+            Self::NotRepeatable { .. } => "not_repeatable",
+        }
+    }
+}
+
 fn in_words(changes: &[ContractChange]) -> String {
     changes.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }

@@ -16,6 +16,7 @@ mod resume;
 mod start;
 mod state;
 mod stream;
+mod telemetry;
 mod waiting;
 
 pub use builder::RunBuilder;

@@ -147,6 +147,7 @@ impl Settings {
             specs: self.tools.iter().map(|tool| Arc::clone(&tool.spec)).collect(),
             spec_tokens: self.tools.iter().map(|tool| estimate_spec(&tool.spec)).collect(),
             native_tools: model.native_tools(),
+            model_id: model.id(),
             instructions: self.instructions.as_str().into(),
             model,
             contract,
@@ -220,6 +221,7 @@ impl Settings {
 pub(crate) struct AgentInner {
     pub(crate) settings: Settings,
     pub(crate) model: Arc<dyn Model>,
+    pub(crate) model_id: ModelId,
     pub(crate) native_tools: bool,
     pub(crate) instructions: Arc<str>,
     /// The registered roster.

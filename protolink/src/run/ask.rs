@@ -1,6 +1,9 @@
 //! Asking the model: one prepared request, as many attempts as it takes (contract M6, P2).
 
+use tracing::Instrument;
+
 use super::state::Run;
+use super::telemetry;
 use super::waiting::{catching_panics, unless_cancelled};
 use crate::error::Error;
 use crate::event::RunEvent;
@@ -8,7 +11,7 @@ use crate::model::{ChunkSink, FinishReason, ModelError, PreparedRequest, Reporte
 use crate::rules::context::Shaped;
 
 /// How one attempt ended.
-enum Attempt {
+pub(super) enum Attempt {
     Replied(ReportedReply),
     Failed { error: ModelError, shown: bool },
     Panicked(String),
@@ -69,19 +72,22 @@ impl Run {
             let tools = request.tools.iter().map(|tool| tool.name().to_owned()).collect();
             RunEvent::ModelRequested { step, attempt, tools }
         });
+        let span = telemetry::chat(self, &request, attempt);
         let mut show = |text: &str| events.show(step, text);
         let mut chunks =
             if events.has_listener() && !self.hold_output { ChunkSink::to(&mut show) } else { ChunkSink::ignored() };
         let reply = catching_panics(self.agent.model.respond(&request, &mut chunks));
-        let outcome = unless_cancelled(&self.cancel, reply).await;
+        let outcome = unless_cancelled(&self.cancel, reply).instrument(span.clone()).await;
         let shown = chunks.has_shown();
         self.shown |= shown;
-        match outcome {
+        let attempt = match outcome {
             None => Attempt::Cancelled,
             Some(Err(message)) => Attempt::Panicked(message),
             Some(Ok(Ok(reply))) => Attempt::Replied(reply.into_reported()),
             Some(Ok(Err(error))) => Attempt::Failed { error, shown },
-        }
+        };
+        telemetry::replied(&span, self, &attempt);
+        attempt
     }
 
     /// Counts what a reply cost, and refuses one that was cut off (contract F5).

@@ -1,6 +1,9 @@
 //! How a run ends that gives no answer: its conversation stays well-formed and truthful (contract P6, S7, D9).
 
+use tracing::Instrument;
+
 use super::state::{Phase, Run};
+use super::telemetry;
 use crate::change::Change;
 use crate::durable::journal::{CallState, Record};
 use crate::error::Error;
@@ -37,14 +40,16 @@ impl<'c> Home<'c> {
 
     /// Runs to the end, and takes down how it ended.
     pub(super) async fn run_to_the_end(mut self) -> Result<Outcome, Error> {
+        let span = telemetry::invoke_agent(&self.run);
         let keep_alive = self.run.journal.as_ref().map(crate::durable::journal::Journal::keep_alive);
         let result = {
-            let work = self.run.go_on();
+            let work = self.run.go_on().instrument(span.clone());
             match keep_alive {
                 None => work.await,
                 Some(keep_alive) => super::waiting::beside(work, keep_alive).await,
             }
         };
+        telemetry::invoked(&span, &self.run, &result);
         self.end(result).await
     }
 

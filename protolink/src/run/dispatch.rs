@@ -4,8 +4,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use tracing::{Instrument, Span};
 
 use super::state::{Phase, Run};
+use super::telemetry;
 use super::waiting::{SideBySide, catching_panics, unless_cancelled};
 use crate::durable::journal::{CallRecord, CallState, Record};
 use crate::error::Error;
@@ -22,6 +24,7 @@ struct Ended {
     index: usize,
     result: Result<Value, ToolFailure>,
     duration: Duration,
+    span: Span,
 }
 
 /// A tool did not end in its time; found as the `source` of [`Error::Tool`](crate::Error::Tool).
@@ -104,6 +107,7 @@ impl Run {
             let (call_id, tool, action_id) = (call.id.clone(), call.name.clone(), action_id.clone());
             RunEvent::ToolStarted { step, call_id, tool, action_id }
         });
+        let span = telemetry::execute_tool(self, &call);
         let context = ToolContext {
             action_id,
             call_id: call.id,
@@ -118,8 +122,8 @@ impl Run {
         };
         Ok(async move {
             let started = Instant::now();
-            let result = work.done(timeout).await;
-            Ended { index, result, duration: started.elapsed() }
+            let result = work.done(timeout).instrument(span.clone()).await;
+            Ended { index, result, duration: started.elapsed(), span }
         })
     }
 
@@ -134,7 +138,7 @@ impl Run {
 
     /// Commits the receipt of a call that ended, and says what it does to the run.
     async fn call_ended(&mut self, agent: &AgentInner, ended: Ended) -> Result<(), Error> {
-        let Ended { index, result, duration } = ended;
+        let Ended { index, result, duration, span } = ended;
         let record = match &self.phase {
             Phase::Calls(turn) => turn.calls.get(index).cloned(),
             _ => None,
@@ -166,7 +170,10 @@ impl Run {
                 ReceiptOutcome::Unkept(text)
             }
             // No receipt: nobody knows what became of it, and nothing may say otherwise.
-            Err(ToolFailure::Uncertain(source)) if !report => return Err(failed(source)),
+            Err(ToolFailure::Uncertain(source)) if !report => {
+                telemetry::executed(&span, None, false);
+                return Err(failed(source));
+            }
             Err(ToolFailure::Uncertain(source)) => ReceiptOutcome::Failed(source.to_string()),
         };
         if let ReceiptOutcome::Rejected(reason) = &outcome {
@@ -181,6 +188,8 @@ impl Run {
             outcome,
         };
         let succeeded = receipt.result().is_some();
+        telemetry::executed(&span, Some(&receipt), agent.settings.capture_content);
+        drop(span);
         let committed = self.commit_receipt(index, receipt).await;
         self.events.emit(|| {
             let (call_id, tool) = (call.id.clone(), call.name.clone());

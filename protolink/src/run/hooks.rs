@@ -3,14 +3,18 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use tracing::{Instrument, Span};
+
 use super::state::Run;
+use super::telemetry;
 use super::waiting::unless_cancelled;
 use crate::change::Change;
 use crate::durable::journal::HookRecord;
 use crate::error::Error;
 use crate::event::{HookEffect, RunEvent};
 use crate::hook::{
-    BoxError, FinalResponse, HookIdentity, ModelRequest, ObservationDraft, ResponseDraft, Stage, ToolObservation,
+    BeforeModel, BoundHook, BoxError, FinalResponse, HookIdentity, ModelRequest, ObservationDraft, ResponseDraft,
+    Stage, ToolObservation,
 };
 use crate::receipt::Receipt;
 use crate::value::{SharedValue, ValueError};
@@ -20,35 +24,35 @@ impl Run {
     pub(super) async fn run_before_model(&mut self) -> Result<(), Error> {
         let agent = Arc::clone(&self.agent);
         for hook in &agent.settings.hooks.before_model {
-            let started = self.stopwatch();
+            let watch = self.watch(&hook.identity);
             let first = if agent.settings.strict {
-                self.prepare_with(hook).await?;
+                self.prepare_with(hook, &watch).await?;
                 let first = self.draft.changes();
                 self.draft.roll_back();
                 Some(first)
             } else {
                 None
             };
-            self.prepare_with(hook).await?;
+            self.prepare_with(hook, &watch).await?;
             if let Some(first) = first {
                 self.same_twice(&hook.identity, &first, &self.draft.changes())?;
             }
             let changes = self.draft.accept();
-            self.hook_ran(&hook.identity, &changes, None, started);
+            self.hook_ran(&hook.identity, &changes, None, &watch);
             self.gain(changes);
         }
         Ok(())
     }
 
-    async fn prepare_with(&mut self, hook: &crate::hook::BoundHook<crate::hook::BeforeModel>) -> Result<(), Error> {
+    async fn prepare_with(&mut self, hook: &BoundHook<BeforeModel>, watch: &Watch) -> Result<(), Error> {
         let mut request = ModelRequest::new(&mut self.draft, &self.context, &hook.key, self.step);
-        let result = unless_cancelled(&self.cancel, hook.run(&mut request)).await;
+        let result = unless_cancelled(&self.cancel, hook.run(&mut request)).instrument(watch.span.clone()).await;
         // T7: what a hook adds to the history is kept exactly or refused.
         let result = result.map(|result| result.and_then(|()| self.draft.check_kept().map_err(BoxError::from)));
         if !matches!(result, Some(Ok(()))) {
             self.draft.roll_back();
         }
-        self.hook_result(&hook.identity, result)
+        self.hook_result(&hook.identity, result, watch)
     }
 
     /// Runs the `after_tool` hooks on the result that a receipt keeps, and gives what the model is to see.
@@ -60,14 +64,15 @@ impl Run {
         let agent = Arc::clone(&self.agent);
         let mut draft = ObservationDraft::new(result.clone());
         for hook in agent.settings.hooks.after_tool.iter().filter(|hook| hook.identity.is_for(&receipt.tool)) {
-            let started = self.stopwatch();
+            let watch = self.watch(&hook.identity);
             let before = draft.current().clone();
             let mut first = None;
             loop {
                 let (tool, call_id) = (&receipt.tool, &receipt.call_id);
                 let mut observation = ToolObservation::new(&mut draft, tool, call_id, &self.context, receipt.step);
-                let outcome = unless_cancelled(&self.cancel, hook.run(&mut observation)).await;
-                self.hook_result(&hook.identity, outcome)?;
+                let outcome = unless_cancelled(&self.cancel, hook.run(&mut observation));
+                let outcome = outcome.instrument(watch.span.clone()).await;
+                self.hook_result(&hook.identity, outcome, &watch)?;
                 if !agent.settings.strict || first.is_some() {
                     break;
                 }
@@ -81,7 +86,7 @@ impl Run {
             }
             let change = draft.accept(&receipt.call_id).map_err(|error| self.unkept_by(&hook.identity, error))?;
             let changes: Vec<Change> = change.into_iter().collect();
-            self.hook_ran(&hook.identity, &changes, Some((&before, draft.current())), started);
+            self.hook_ran(&hook.identity, &changes, Some((&before, draft.current())), &watch);
         }
         Ok(draft.into_current())
     }
@@ -93,16 +98,17 @@ impl Run {
     ) -> Result<Option<(String, String)>, Error> {
         let agent = Arc::clone(&self.agent);
         for hook in &agent.settings.hooks.before_complete {
-            let started = self.stopwatch();
+            let watch = self.watch(&hook.identity);
             let before = draft.content().clone();
             let mut first = None;
             loop {
                 let mut response = FinalResponse::new(draft, &self.receipts, &self.context, self.step);
-                let outcome = unless_cancelled(&self.cancel, hook.run(&mut response)).await;
+                let outcome = unless_cancelled(&self.cancel, hook.run(&mut response));
+                let outcome = outcome.instrument(watch.span.clone()).await;
                 if !matches!(outcome, Some(Ok(()))) {
                     draft.roll_back();
                 }
-                self.hook_result(&hook.identity, outcome)?;
+                self.hook_result(&hook.identity, outcome, &watch)?;
                 if !agent.settings.strict || first.is_some() {
                     break;
                 }
@@ -115,7 +121,7 @@ impl Run {
                 return Err(self.not_repeatable(&hook.identity, &first, &draft.proposed()));
             }
             let accepted = draft.accept();
-            self.hook_ran(&hook.identity, &accepted.changes, Some((&before, draft.content())), started);
+            self.hook_ran(&hook.identity, &accepted.changes, Some((&before, draft.content())), &watch);
             if let Some(feedback) = accepted.revision {
                 return Ok(Some((hook.name().to_owned(), feedback)));
             }
@@ -123,21 +129,25 @@ impl Run {
         Ok(None)
     }
 
-    fn stopwatch(&self) -> Option<Instant> {
-        (self.events.are_watched() || self.journal.is_some()).then(Instant::now)
+    /// Begins to watch a hook, if anybody wants to know of it.
+    fn watch(&self, hook: &HookIdentity) -> Watch {
+        let span = telemetry::hook(hook, self.step);
+        let watched = self.events.are_watched() || self.journal.is_some() || !span.is_disabled();
+        Watch { started: watched.then(Instant::now), span }
     }
 
-    /// Says what a hook did: to those who watch, and to the journal.
+    /// Says what a hook did: to those who watch, to its span, and to the journal.
     fn hook_ran(
         &mut self,
         hook: &HookIdentity,
         changes: &[Change],
         content: Option<(&SharedValue, &SharedValue)>,
-        started: Option<Instant>,
+        watch: &Watch,
     ) {
-        let Some(started) = started else { return };
+        let Some(started) = watch.started else { return };
         let (stage, step, duration) = (hook.stage, self.step, started.elapsed());
         let effect = HookEffect::of(changes, content);
+        telemetry::hook_ran(&watch.span, changes.len(), &effect);
         if self.journal.is_some() {
             let (hook, changes) = (hook.name.clone(), changes.len());
             self.hook_log.push(HookRecord { stage, hook, step, changes, effect: effect.clone() });
@@ -152,8 +162,13 @@ impl Run {
         });
     }
 
-    fn hook_result(&self, hook: &HookIdentity, result: Option<Result<(), BoxError>>) -> Result<(), Error> {
-        match result {
+    fn hook_result(
+        &self,
+        hook: &HookIdentity,
+        result: Option<Result<(), BoxError>>,
+        watch: &Watch,
+    ) -> Result<(), Error> {
+        let result = match result {
             None => Err(self.cancelled()),
             Some(Ok(())) => Ok(()),
             Some(Err(source)) => Err(match source.downcast::<ValueError>() {
@@ -166,7 +181,11 @@ impl Run {
                     source,
                 },
             }),
+        };
+        if let Err(error) = &result {
+            telemetry::failed(&watch.span, error.kind());
         }
+        result
     }
 
     fn unkept_by(&self, hook: &HookIdentity, source: ValueError) -> Error {
@@ -188,6 +207,13 @@ impl Run {
         let (first, second) = (format!("{first:?}"), format!("{second:?}"));
         Error::NotRepeatable { run_id, stage: hook.stage, hook: hook.name.clone(), step, first, second }
     }
+}
+
+/// What is known of a hook while it runs.
+struct Watch {
+    /// When it started, if anybody wants to know.
+    started: Option<Instant>,
+    span: Span,
 }
 
 /// Whether a hook of this stage runs for this tool.
