@@ -78,6 +78,12 @@ impl<S, A> AgentBuilder<S, A> {
         self
     }
 
+    /// Adds tools that were made at run time: those of an MCP server, for example.
+    #[must_use]
+    pub fn dyn_tools(self, tools: impl IntoIterator<Item = DynTool>) -> Self {
+        tools.into_iter().fold(self, Self::dyn_tool)
+    }
+
     /// Adds the built-in tool `ask_user`, by which the model asks the user a question. The run pauses until
     /// [`answer`](crate::ResumeBuilder::answer) gives the reply; it needs a store.
     #[must_use]

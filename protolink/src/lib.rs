@@ -158,6 +158,8 @@ pub use run_context::RunContext;
 pub use state::{FromRef, NoState, State};
 pub use tokio_util::sync::CancellationToken;
 pub use tool::{DynTool, OnError, Tool, ToolContext, ToolError, ToolFor, ToolSpec};
+#[cfg(feature = "mcp-http")]
+pub use tool::{McpConnect, McpError, McpMedia, McpTools};
 pub use value::{MAX_DEPTH, SharedValue, ValueError};
 
 /// The README's examples are tests, too.

@@ -4,6 +4,8 @@ mod ask_user;
 mod definition;
 mod dynamic;
 mod error;
+#[cfg(feature = "mcp-http")]
+mod mcp;
 mod output;
 mod spec;
 mod typed;
@@ -15,6 +17,8 @@ pub use dynamic::DynTool;
 #[doc(hidden)]
 pub use error::ToolFailure;
 pub use error::{IntoToolFailure, ToolError};
+#[cfg(feature = "mcp-http")]
+pub use mcp::{McpConnect, McpError, McpMedia, McpTools};
 pub use output::ToolValue;
 #[doc(hidden)]
 pub use output::{OutputKind, PlainOutput, ToolOutput, into_tool_result};

@@ -3,6 +3,8 @@
 mod agents;
 pub mod durable;
 mod log;
+#[cfg(feature = "mcp")]
+pub mod mcp;
 mod paths;
 mod spans;
 pub mod stores;

@@ -162,7 +162,6 @@ impl Run {
                 error = (!report).then(|| failed(source));
                 ReceiptOutcome::Failed(text)
             }
-            Err(ToolFailure::Reported(source)) => ReceiptOutcome::Failed(source.to_string()),
             Err(ToolFailure::Unkept(source)) => {
                 let text = source.to_string();
                 let (run_id, tool, action_id) = (run_id.clone(), call.name.clone(), action_id.clone());
@@ -174,7 +173,9 @@ impl Run {
                 telemetry::executed(&span, None, false);
                 return Err(failed(source));
             }
-            Err(ToolFailure::Uncertain(source)) => ReceiptOutcome::Failed(source.to_string()),
+            Err(ToolFailure::Reported(source) | ToolFailure::Uncertain(source)) => {
+                ReceiptOutcome::Failed(source.to_string())
+            }
         };
         if let ReceiptOutcome::Rejected(reason) = &outcome {
             self.refused(&call, &crate::message::ToolOutcome::Rejected(reason.clone()));

@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Installs the reference MCP server (Node 20 and npm) and runs the test that speaks with it.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+version=2026.8.31
+place="${CARGO_TARGET_DIR:-target}/mcp-everything"
+entry="$place/node_modules/@modelcontextprotocol/server-everything/dist/index.js"
+
+if [ ! -f "$entry" ] || [ "$(cat "$place/version" 2>/dev/null)" != "$version" ]; then
+  mkdir -p "$place"
+  npm install --silent --no-save --prefix "$place" "@modelcontextprotocol/server-everything@$version"
+  printf '%s\n' "$version" > "$place/version"
+fi
+PROTOLINK_MCP_EVERYTHING="$(realpath "$entry")" \
+  cargo test -p protolink-tests --features mcp --test mcp_everything -- --nocapture
