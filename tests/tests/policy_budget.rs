@@ -566,3 +566,21 @@ fn p4_every_setting_that_is_data_is_restored() -> Tested {
     assert_ne!(agent(&model).build()?.config(), saved);
     Ok(())
 }
+
+#[tokio::test]
+async fn s8_a_direct_call_that_a_person_refuses_is_a_refused_call_whatever_corrections_a_run_may_take() {
+    let pay =
+        protolink::DynTool::new("pay", "Pay.", json!({ "type": "object" }), |_, _| async { Ok::<_, ToolError>(1) });
+    let agent = Agent::builder("a")
+        .model(ScriptedModel::new([]))
+        .dyn_tool(pay.capability("money"))
+        .policy(CapabilityPolicy::new().require_approval("money"))
+        .approver(|_: &protolink::rules::ApprovalRequest| protolink::rules::Approval::Reject {
+            reason: "no".to_owned(),
+        })
+        .max_tool_corrections(0)
+        .build()
+        .unwrap();
+    let error = agent.call_tool("pay", json!({})).await.unwrap_err();
+    assert!(matches!(&error, Error::CallRefused { tool, .. } if tool == "pay"), "{error:?}");
+}

@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::event::RunEvent;
 use crate::model::{ChunkSink, FinishReason, ModelError, PreparedRequest, ReportedReply};
 use crate::rules::context::Shaped;
+use crate::value::check_depth;
 
 /// How one attempt ended.
 pub(super) enum Attempt {
@@ -91,7 +92,9 @@ impl Run {
     }
 
     /// Counts what a reply cost, and refuses one that was cut off (contract F5).
-    fn whole(&mut self, reply: ReportedReply, shaped: &Shaped) -> Result<ReportedReply, Error> {
+    fn whole(&mut self, mut reply: ReportedReply, shaped: &Shaped) -> Result<ReportedReply, Error> {
+        // What could not be read back from the journal is not carried either; the provider does without it.
+        reply.provider = reply.provider.filter(|data| check_depth(data).is_ok());
         let mut usage = reply.usage;
         if usage.total() == 0 {
             // The provider does not say: what is known is the request.

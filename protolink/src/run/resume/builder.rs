@@ -173,6 +173,10 @@ impl<'c> ResumeBuilder<'c> {
         answer: Answer,
         listener: Option<UnboundedSender<RunEvent>>,
     ) -> Result<Outcome, Error> {
+        // Saying yes again is harmless; a word that would have ended the run otherwise comes too late (contract D4).
+        if let Some((_, Response::Reject(_) | Response::Answer(_))) = &self.response {
+            return Err(Error::StaleResponse { run_id: self.run_id, reason: "it waits for nothing" });
+        }
         if let (Some(place), Some(session)) = (self.place, session) {
             same_conversation(&self.run_id, place, Some(&session))?;
             place.reload(store, session).await?;
