@@ -90,7 +90,8 @@
 //!
 //! # Features
 //!
-//! None is on by default. `sqlite` brings `SqliteStore`, `genai` brings `GenaiModel`, `mcp` brings tools from MCP servers.
+//! None is on by default. `sqlite` brings `SqliteStore`, `genai` brings `GenaiModel` and `mcp` brings `McpTools`
+//! (`genai-http` and `mcp-http` are the same without TLS), `testing-server` brings a model server on loopback.
 
 // Generated code names this crate by its path, here too.
 extern crate self as protolink;

@@ -7,6 +7,8 @@ pub use crate::error::Error;
 pub use crate::event::RunEvent;
 pub use crate::hook::{BoxError, FinalResponse, ModelRequest, ToolObservation};
 pub use crate::message::Message;
+#[cfg(feature = "genai-http")]
+pub use crate::model::GenaiModel;
 pub use crate::outcome::{Answer, Interruption, Outcome};
 pub use crate::rules::{Budget, CapabilityPolicy, ContextPolicy, Retry};
 pub use crate::state::{FromRef, State};
