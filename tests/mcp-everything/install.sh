@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs the reference MCP server (Node 20 and npm) and runs the test that speaks with it.
+# Installs the reference MCP server (Node 20 and npm) and prints the file that starts it, for the variable
+# PROTOLINK_MCP_EVERYTHING of the test `mcp_everything`.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -9,8 +10,7 @@ entry="$place/node_modules/@modelcontextprotocol/server-everything/dist/index.js
 
 if [ ! -f "$entry" ] || [ "$(cat "$place/version" 2>/dev/null)" != "$version" ]; then
   mkdir -p "$place"
-  npm install --silent --no-save --prefix "$place" "@modelcontextprotocol/server-everything@$version"
+  npm install --silent --no-save --prefix "$place" "@modelcontextprotocol/server-everything@$version" >&2
   printf '%s\n' "$version" > "$place/version"
 fi
-PROTOLINK_MCP_EVERYTHING="$(realpath "$entry")" \
-  cargo test -p protolink-tests --features mcp --test mcp_everything -- --nocapture
+realpath "$entry"
