@@ -11,3 +11,6 @@ struct Migrating;
 
 #[doc = include_str!("../../docs/durability.md")]
 struct Durability;
+
+#[doc = include_str!("../../docs/telemetry.md")]
+struct Telemetry;
