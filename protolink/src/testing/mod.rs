@@ -3,6 +3,7 @@
 mod clock;
 mod fixtures;
 mod model;
+mod repeatable;
 mod reply;
 #[cfg(feature = "testing-server")]
 pub mod server;
@@ -11,4 +12,5 @@ pub mod store_suite;
 pub use clock::ManualClock;
 pub use fixtures::{ObservationFixture, RequestFixture, ResponseFixture};
 pub use model::{RecordedRequest, ScriptedModel, retry_at_once};
+pub use repeatable::{Fixture, assert_repeatable, assert_repeatable_async};
 pub use reply::Reply;

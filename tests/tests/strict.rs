@@ -1,0 +1,287 @@
+//! Strict mode: a hook that does something else the second time is found, and what each hook did is on record.
+
+use std::error::Error as StdError;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use protolink::durable::{HookRecord, MemoryStore, Record};
+use protolink::prelude::*;
+use protolink::testing::{
+    ObservationFixture, Reply, RequestFixture, ResponseFixture, ScriptedModel, assert_repeatable,
+    assert_repeatable_async,
+};
+use protolink::{AgentBuilder, Captured, Digest, HookEffect, Stage};
+use protolink_tests::{Counter, Log, agent, search_tool, value_tool};
+use serde_json::json;
+
+type Tested = Result<(), Box<dyn StdError>>;
+
+fn script() -> ScriptedModel {
+    ScriptedModel::new([Reply::call("search", json!({ "query": "lamps" })), Reply::text("two lamps")])
+}
+
+/// A strict agent that makes one tool call and answers.
+fn strict() -> AgentBuilder {
+    agent(&script()).strict(true).dyn_tool(search_tool())
+}
+
+/// Runs, and gives what the one hook of the agent did first and then; it must not be the same.
+async fn both_lists(builder: AgentBuilder, at: Stage) -> Result<(String, String), Box<dyn StdError>> {
+    match builder.build()?.invoke("go").await {
+        Err(Error::NotRepeatable { stage, hook, first, second, .. }) => {
+            assert_eq!((stage, hook.as_str()), (at, "fickle"));
+            Ok((first, second))
+        }
+        other => Err(format!("at {at}: {other:?}").into()),
+    }
+}
+
+fn nanoseconds() -> u128 {
+    // The clock may stand still between two runs of a hook.
+    std::thread::sleep(std::time::Duration::from_millis(2));
+    SystemTime::now().duration_since(UNIX_EPOCH).expect("it is after 1970").as_nanos()
+}
+
+#[tokio::test]
+async fn s2_a_hook_that_counts_is_shown_with_both_lists() -> Tested {
+    let next = || {
+        let counter = Counter::new();
+        move || format!("run {}", counter.next())
+    };
+    let before_model = next();
+    let after_tool = next();
+    let before_complete = next();
+    let cases = [
+        (
+            Stage::BeforeModel,
+            strict().before_model("fickle", move |request: &mut ModelRequest<'_>| {
+                request.history().append_system(before_model());
+            }),
+        ),
+        (
+            Stage::AfterTool,
+            strict().after_tool("fickle", move |observation: &mut ToolObservation<'_>| {
+                observation.set_result(after_tool())
+            }),
+        ),
+        (
+            Stage::BeforeComplete,
+            strict().before_complete("fickle", move |response: &mut FinalResponse<'_>| {
+                response.set_text(before_complete());
+            }),
+        ),
+    ];
+    for (stage, builder) in cases {
+        let (first, second) = both_lists(builder, stage).await?;
+        assert!(first.contains("run 1") && second.contains("run 2"), "{stage}: {first} / {second}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn s2_an_async_hook_that_looks_at_the_clock_is_found_too() -> Tested {
+    let cases = [
+        (
+            Stage::BeforeModel,
+            strict().before_model("fickle", async |request: &mut ModelRequest<'_>| {
+                tokio::task::yield_now().await;
+                request.history().push(Message::user(nanoseconds().to_string()));
+            }),
+        ),
+        (
+            Stage::AfterTool,
+            strict().after_tool("fickle", async |observation: &mut ToolObservation<'_>| {
+                tokio::task::yield_now().await;
+                observation.set_result(nanoseconds().to_string())
+            }),
+        ),
+        (
+            Stage::BeforeComplete,
+            strict().max_revisions(1).before_complete("fickle", async |response: &mut FinalResponse<'_>| {
+                tokio::task::yield_now().await;
+                response.ask_revision(nanoseconds().to_string());
+            }),
+        ),
+    ];
+    for (stage, builder) in cases {
+        let (first, second) = both_lists(builder, stage).await?;
+        assert_ne!(first, second, "{stage}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn s2_one_that_does_something_only_once_is_found() -> Tested {
+    let counter = Counter::new();
+    let removes = strict().before_model("fickle", move |request: &mut ModelRequest<'_>| {
+        if counter.next() == 2 {
+            request.tools().remove_named("search");
+        }
+    });
+    let (first, second) = both_lists(removes, Stage::BeforeModel).await?;
+    assert_eq!(first, "[]");
+    assert!(second.contains("search"), "{second}");
+    Ok(())
+}
+
+#[before_model]
+async fn shorten(request: &mut ModelRequest<'_>) {
+    tokio::task::yield_now().await;
+    request.history().edit(0, |message| message.set_text("Lamps?"));
+}
+
+/// Hooks that do the same each time, sync and async, at every stage.
+fn repeatable(builder: AgentBuilder) -> AgentBuilder {
+    builder
+        .dyn_tool(value_tool("idle", json!(null)))
+        .before_model("narrow", |request: &mut ModelRequest<'_>| {
+            request.tools().remove_named("idle");
+            request.history().append_system("Be brief.");
+            request.this_step().push(Message::user("(lamps only)"));
+        })
+        .hooks(hooks![shorten])
+        .after_tool("redact", |observation: &mut ToolObservation<'_>| observation.set_result("[2 hits]"))
+        .after_tool("look", async |observation: &mut ToolObservation<'_>| {
+            tokio::task::yield_now().await;
+            assert_eq!(observation.result(), "[2 hits]");
+        })
+        .before_complete("sign", async |response: &mut FinalResponse<'_>| {
+            tokio::task::yield_now().await;
+            let signed = format!("{} -- shop", response.text().unwrap_or_default());
+            response.set_text(signed);
+        })
+}
+
+#[tokio::test]
+async fn s2_repeatable_hooks_do_under_strict_mode_what_they_do_without() -> Tested {
+    let mut requests = Vec::new();
+    for strictly in [false, true] {
+        let model = script();
+        let agent = repeatable(agent(&model).strict(strictly).dyn_tool(search_tool())).build()?;
+        assert_eq!(agent.invoke("Which lamps do you have?").await?.text(), "two lamps -- shop");
+        requests.push(model.requests());
+    }
+    assert_eq!(requests[0], requests[1]);
+    Ok(())
+}
+
+fn records(journal: &[Record]) -> Vec<HookRecord> {
+    let of = |record: &Record| match record {
+        Record::Replied(replied) => replied.hooks.clone(),
+        Record::Completed { hooks, .. } => hooks.clone(),
+        _ => Vec::new(),
+    };
+    journal.iter().flat_map(of).collect()
+}
+
+fn digest(value: serde_json::Value) -> Result<Digest, &'static str> {
+    match Captured::Content(value).without_content() {
+        Captured::Digest { digest, .. } => Ok(digest),
+        Captured::Content(_) => Err("the content is still there"),
+    }
+}
+
+#[tokio::test]
+async fn p3_what_hooks_did_stands_in_events_and_in_the_journal_alike() -> Tested {
+    let seen = Log::new();
+    let log = seen.clone();
+    let observer = move |event: &RunEvent| {
+        if let RunEvent::HookRan { stage, hook, step, changes, effect, .. } = event {
+            log.add(format!("{stage} {hook} {step} {} {effect:?}", changes.len()));
+        }
+    };
+    let builder = agent(&script()).observer(observer).durable(MemoryStore::new()).dyn_tool(search_tool());
+    let agent = repeatable(builder).build()?;
+    let _ = agent.run("Which lamps do you have?").run_id("r").await?;
+    let records = records(&agent.journal("r").await?);
+    let told: Vec<String> = records
+        .iter()
+        .map(|hook| format!("{} {} {} {} {:?}", hook.stage, hook.hook, hook.step, hook.changes, hook.effect))
+        .collect();
+    assert_eq!(seen.lines(), told);
+
+    let effect = |name: &str| -> &HookEffect { &records.iter().find(|hook| hook.hook == name).expect("it ran").effect };
+    let narrow = effect("narrow");
+    assert_eq!((&narrow.tools_removed[..], narrow.messages_changed), (&["idle".to_owned()][..], 1));
+    assert!(narrow.system_changed && narrow.content.is_none());
+    let shorten = effect("shorten");
+    assert_eq!((shorten.messages_changed, shorten.system_changed), (1, false));
+    let redact = effect("redact").content.as_ref().ok_or("it changed the result")?;
+    assert_eq!(redact.before, digest(json!({ "query": "lamps" }))?);
+    assert_eq!(redact.after, digest(json!("[2 hits]"))?);
+    assert_eq!(redact.bytes, i64::try_from(r#""[2 hits]""#.len())? - i64::try_from(r#"{"query":"lamps"}"#.len())?);
+    assert_eq!(effect("look"), &HookEffect::default(), "it only looked");
+    assert_eq!(effect("sign").content.as_ref().map(|content| content.bytes), Some(8));
+    let text = format!("{records:?}");
+    assert!(!text.contains("lamps") && !text.contains("hits") && !text.contains("shop"), "{text}");
+    Ok(())
+}
+
+fn panic_of(run: impl FnOnce()) -> String {
+    let panic = catch_unwind(AssertUnwindSafe(run)).expect_err("it panics");
+    panic.downcast_ref::<String>().cloned().expect("it says why")
+}
+
+#[test]
+fn s2_a_single_hook_is_shown_to_be_repeatable_or_not() {
+    assert_repeatable(
+        || RequestFixture::new().user("a").tool_named("x"),
+        |request| {
+            request.tools().remove_named("x");
+            request.history().remove(0);
+        },
+    );
+    let counter = Counter::new();
+    let said = panic_of(|| {
+        assert_repeatable(
+            || RequestFixture::new().user("a"),
+            |request| {
+                request.history().push(Message::user(format!("run {}", counter.next())));
+            },
+        );
+    });
+    assert!(said.contains("run 1") && said.contains("run 2"), "{said}");
+
+    let said = panic_of(|| {
+        assert_repeatable(
+            || ObservationFixture::json("search", json!(1)),
+            |observation| observation.set_result(counter.next()),
+        );
+    });
+    assert!(said.contains("\nfirst: ") && said.contains("\n then: "), "{said}");
+
+    let said = panic_of(|| {
+        assert_repeatable(
+            || ResponseFixture::text("a"),
+            |_| match counter.next() % 2 {
+                0 => Ok(()),
+                _ => Err("it is odd"),
+            },
+        );
+    });
+    assert!(said.contains("it is odd"), "{said}");
+}
+
+#[test]
+fn s2_a_single_async_hook_is_shown_to_be_repeatable_or_not() -> Tested {
+    let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    runtime.block_on(assert_repeatable_async(
+        || ObservationFixture::json("search", json!(1)),
+        async |observation| {
+            tokio::task::yield_now().await;
+            observation.set_result(2)
+        },
+    ));
+    let counter = Counter::new();
+    let said = panic_of(|| {
+        runtime.block_on(assert_repeatable_async(
+            || ResponseFixture::text("a"),
+            async |response| {
+                tokio::task::yield_now().await;
+                response.ask_revision(format!("run {}", counter.next()));
+            },
+        ));
+    });
+    assert!(said.contains("run 1") && said.contains("run 2"), "{said}");
+    Ok(())
+}
