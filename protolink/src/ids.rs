@@ -1,6 +1,6 @@
 //! Names that the loop gives to runs, actions and messages.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -113,7 +113,10 @@ impl Default for RunId {
 impl ActionId {
     /// The action that a call of a run is: the same one after a resume, another one for each call.
     pub(crate) fn of(run: &RunId, step: u32, index: usize) -> Self {
-        Self(format!("{run}/{step}/{index}").into())
+        let mut id = String::with_capacity(run.as_str().len() + 16);
+        // Writing to a string does not fail.
+        let _ = write!(id, "{run}/{step}/{index}");
+        Self(id.into())
     }
 }
 

@@ -13,6 +13,7 @@ use crate::durable::journal::{CallRecord, CallState, Record};
 use crate::error::Error;
 use crate::event::RunEvent;
 use crate::hook::BoxError;
+use crate::message::ToolCall;
 use crate::receipt::{Receipt, ReceiptOutcome};
 use crate::rules::ContextPolicy;
 use crate::rules::context::read_artifact;
@@ -48,27 +49,18 @@ impl Run {
     /// their receipts committed.
     pub(super) async fn dispatch(&mut self) -> Result<(), Error> {
         let Phase::Calls(turn) = &self.phase else { return Ok(()) };
-        let waiting: Vec<(usize, CallRecord)> = turn
-            .calls
-            .iter()
-            .enumerate()
-            .filter(|(_, call)| call.state == CallState::Intended)
-            .map(|(index, call)| (index, call.clone()))
-            .collect();
-        if waiting.is_empty() {
-            return Ok(());
-        }
+        let mut waiting = 0..turn.calls.len();
         let agent = Arc::clone(&self.agent);
-        let mut waiting = waiting.into_iter();
         let mut running = SideBySide::new();
         let mut failure = None;
         loop {
             // A cancelled run starts nothing more.
             failure = failure.or_else(|| self.check_cancelled().err());
             while failure.is_none() && running.len() < agent.settings.max_parallel_tools {
-                let Some((index, call)) = waiting.next() else { break };
-                match self.start_call(&agent, index, call) {
-                    Ok(future) => running.push(future),
+                let Some(index) = waiting.next() else { break };
+                match self.start_call(&agent, index) {
+                    Ok(Some(future)) => running.push(future),
+                    Ok(None) => {}
                     Err(error) => failure = Some(error),
                 }
             }
@@ -86,45 +78,49 @@ impl Run {
         failure.map_or_else(|| self.check_corrections(), Err)
     }
 
-    /// Hands a call to its tool.
+    /// Hands a call to its tool, if it is to be dispatched.
     fn start_call<'a>(
         &mut self,
         agent: &'a AgentInner,
         index: usize,
-        record: CallRecord,
-    ) -> Result<impl Future<Output = Ended> + Send + use<'a>, Error> {
-        let CallRecord { action_id, call, .. } = record;
-        let Some(tool) = agent.tool(&call.name) else {
-            return Err(Error::UnknownTool { agent: agent.settings.name.clone(), tool: call.name });
+    ) -> Result<Option<impl Future<Output = Ended> + Send + use<'a>>, Error> {
+        let Phase::Calls(turn) = &mut self.phase else { return Ok(None) };
+        let Some(CallRecord { call, state: CallState::Intended, .. }) = turn.calls.get(index) else {
+            return Ok(None);
         };
-        if let Phase::Calls(turn) = &mut self.phase
-            && let Some(started) = turn.started.get_mut(index)
-        {
+        let Some(tool) = agent.tool(&call.name) else {
+            return Err(Error::UnknownTool { agent: agent.settings.name.clone(), tool: call.name.clone() });
+        };
+        if let Some(started) = turn.started.get_mut(index) {
             *started = true;
         }
+        let Phase::Calls(turn) = &self.phase else { return Ok(None) };
+        let CallRecord { action_id, call, .. } = &turn.calls[index];
         let step = self.step;
         self.events.emit(|| {
             let (call_id, tool, action_id) = (call.id.clone(), call.name.clone(), action_id.clone());
             RunEvent::ToolStarted { step, call_id, tool, action_id }
         });
-        let span = telemetry::execute_tool(self, &call);
-        let context = ToolContext {
-            action_id,
-            call_id: call.id,
-            step,
-            run: Arc::clone(&self.context),
-            cancellation: self.cancel.clone(),
-        };
+        let span = telemetry::execute_tool(self, call);
         let timeout = agent.settings.tool_timeout;
         let work = match &tool.code {
-            ToolCode::Application(tool) => Work::Tool(&**tool, ToolInput { arguments: call.arguments, context }),
+            ToolCode::Application(tool) => {
+                let context = ToolContext {
+                    action_id: action_id.clone(),
+                    call_id: call.id.clone(),
+                    step,
+                    run: Arc::clone(&self.context),
+                    cancellation: self.cancel.clone(),
+                };
+                Work::Tool(&**tool, ToolInput { arguments: call.arguments.clone(), context })
+            }
             ToolCode::BuiltIn => Work::Done(self.read_artifact(&call.arguments)),
         };
-        Ok(async move {
+        Ok(Some(async move {
             let started = Instant::now();
             let result = work.done(timeout).instrument(span.clone()).await;
             Ended { index, result, duration: started.elapsed(), span }
-        })
+        }))
     }
 
     /// Reads a page of a result that this step's request showed in part.
@@ -140,10 +136,11 @@ impl Run {
     async fn call_ended(&mut self, agent: &AgentInner, ended: Ended) -> Result<(), Error> {
         let Ended { index, result, duration, span } = ended;
         let record = match &self.phase {
-            Phase::Calls(turn) => turn.calls.get(index).cloned(),
+            Phase::Calls(turn) => turn.calls.get(index),
             _ => None,
         };
-        let Some(CallRecord { action_id, call, .. }) = record else { return Ok(()) };
+        // The receipt keeps the call as it was carried out, whatever becomes of the turn.
+        let Some(CallRecord { action_id, call, .. }) = record.cloned() else { return Ok(()) };
         let report = agent.tool(&call.name).is_some_and(|tool| tool.on_error == OnError::Report);
         let (run_id, step) = (self.id().clone(), self.step);
         let failed = |source: BoxError| Error::Tool {
@@ -180,32 +177,23 @@ impl Run {
         if let ReceiptOutcome::Rejected(reason) = &outcome {
             self.refused(&call, &crate::message::ToolOutcome::Rejected(reason.clone()));
         }
-        let receipt = Receipt {
-            action_id,
-            call_id: call.id.clone(),
-            tool: call.name.clone(),
-            arguments: call.arguments,
-            step,
-            outcome,
-        };
-        let succeeded = receipt.result().is_some();
+        let ToolCall { id: call_id, name: tool, arguments } = call;
+        let receipt = Arc::new(Receipt { action_id, call_id, tool, arguments, step, outcome });
         telemetry::executed(&span, Some(&receipt), agent.settings.capture_content);
         drop(span);
-        let committed = self.commit_receipt(index, receipt).await;
+        let committed = self.commit_receipt(index, Arc::clone(&receipt)).await;
         self.events.emit(|| {
-            let (call_id, tool) = (call.id.clone(), call.name.clone());
-            RunEvent::ToolFinished { step, call_id, tool, succeeded, duration }
+            let (call_id, tool) = (receipt.call_id.clone(), receipt.tool.clone());
+            RunEvent::ToolFinished { step, call_id, tool, succeeded: receipt.result().is_some(), duration }
         });
         committed?;
         error.map_or(Ok(()), Err)
     }
 
-    async fn commit_receipt(&mut self, index: usize, receipt: Receipt) -> Result<(), Error> {
-        let receipt = Arc::new(receipt);
-        let for_journal = Arc::clone(&receipt);
+    async fn commit_receipt(&mut self, index: usize, receipt: Arc<Receipt>) -> Result<(), Error> {
         if self.journal.is_some() {
             let spent = self.spent_now().clone();
-            let record = Record::Receipted { receipt: (*for_journal).clone(), spent };
+            let record = Record::Receipted { receipt: (*receipt).clone(), spent };
             if let Some(journal) = &mut self.journal {
                 journal.append(&record).await?;
             }

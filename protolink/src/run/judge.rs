@@ -1,6 +1,5 @@
 //! What becomes of a reply: decided for every call, then committed, before anything is done (contract M9, T6, P1).
 
-use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde_json::{Map, Value};
@@ -24,19 +23,19 @@ impl Run {
     /// Decides about a reply and commits it.
     pub(super) async fn judge(&mut self, mut reply: ReportedReply) -> Result<(), Error> {
         keep_deep_arguments_as_text(&mut reply);
-        let ReplyContent::Calls { text, calls } = &reply.content else {
-            return self.judge_answer(reply).await;
+        // The reply as it came is for the journal; the run takes it apart.
+        let as_it_came = self.journal.is_some().then(|| reply.clone());
+        let (text, calls) = match reply.content {
+            ReplyContent::Calls { text, calls } if !calls.is_empty() => (text, calls),
+            _ => return self.judge_answer(as_it_came, reply).await,
         };
-        if calls.is_empty() {
-            return self.judge_answer(reply).await;
-        }
         self.retract();
-        let mut records = self.judge_calls(calls.clone());
+        let mut records = self.judge_calls(calls);
         let over = self.allow_by_budget(&mut records).err();
-        let turn = PendingTurn::new(text.clone(), reply.provider.clone(), records);
+        let turn = PendingTurn::new(text, reply.provider, records);
         let interruption = self.interruption_of(&turn);
         self.pending.clone_from(&interruption);
-        self.commit_reply(reply, &turn.calls, interruption).await?;
+        self.commit_reply(as_it_came, &turn.calls, interruption).await?;
         self.phase = Phase::Calls(turn);
         match over {
             Some(error) => Err(error),
@@ -44,51 +43,50 @@ impl Run {
         }
     }
 
-    async fn judge_answer(&mut self, reply: ReportedReply) -> Result<(), Error> {
-        let answer = reply.clone().into_answer();
-        self.commit_reply(reply, &[], None).await?;
-        self.phase = Phase::Answer(PendingAnswer { text: answer.0, provider: answer.1 });
+    async fn judge_answer(&mut self, as_it_came: Option<ReportedReply>, reply: ReportedReply) -> Result<(), Error> {
+        let (text, provider) = reply.into_answer();
+        self.commit_reply(as_it_came, &[], None).await?;
+        self.phase = Phase::Answer(PendingAnswer { text, provider });
         Ok(())
     }
 
+    /// Commits a reply; there is one where there is a journal.
     async fn commit_reply(
         &mut self,
-        reply: ReportedReply,
+        reply: Option<ReportedReply>,
         calls: &[CallRecord],
         interruption: Option<Interruption>,
     ) -> Result<(), Error> {
-        self.commit(|run| {
-            let mut delta = run.delta.clone();
-            delta.extend_from_slice(&run.step_delta);
+        let record = reply.map(|reply| {
+            let mut delta = self.delta.clone();
+            delta.extend_from_slice(&self.step_delta);
             Record::Replied(Box::new(Replied {
-                step: run.step,
+                step: self.step,
                 delta,
-                hooks: run.hook_log.clone(),
-                roster: run.draft.roster.roster().specs().iter().map(|spec| spec.name().to_owned()).collect(),
-                sent_otherwise: run.draft.history.sends_otherwise(),
+                hooks: self.hook_log.clone(),
+                roster: self.draft.roster.roster().specs().iter().map(|spec| spec.name().to_owned()).collect(),
+                sent_otherwise: self.draft.history.sends_otherwise(),
                 reply,
                 calls: calls.to_vec(),
                 interruption,
-                spent: run.spent_now().clone(),
-                corrections: run.corrections,
-                revisions: run.revisions.clone(),
-                revisions_made: run.revisions_made,
+                spent: self.spent_now().clone(),
+                corrections: self.corrections,
+                revisions: self.revisions.clone(),
+                revisions_made: self.revisions_made,
             }))
-        })
-        .await
+        });
+        self.commit_record(record).await
     }
 
     /// Decides about each call, in order.
     fn judge_calls(&mut self, calls: Vec<ToolCall>) -> Vec<CallRecord> {
-        let mut ids = HashSet::new();
-        let mut records = Vec::with_capacity(calls.len());
+        let mut records: Vec<CallRecord> = Vec::with_capacity(calls.len());
         for (index, mut call) in calls.into_iter().enumerate() {
-            let repeated = !call.id.is_empty() && ids.contains(&call.id);
+            let repeated = !call.id.is_empty() && is_taken(&records, &call.id);
             if call.id.is_empty() || repeated {
                 // Each call is answered under an id of its own, or the provider could not tell the answers apart.
-                call.id = self.unused_id(index, &ids);
+                call.id = self.unused_id(index, &records);
             }
-            ids.insert(call.id.clone());
             let state = if repeated {
                 CallState::Refused(ToolOutcome::Rejected("its id was given to another call of this turn".to_owned()))
             } else {
@@ -104,10 +102,10 @@ impl Run {
     }
 
     /// An identifier for a call that brought none of its own.
-    fn unused_id(&self, index: usize, taken: &HashSet<String>) -> String {
-        let candidates = (0..=taken.len()).map(|n| format!("call_{}_{}", self.step, index + n));
+    fn unused_id(&self, index: usize, records: &[CallRecord]) -> String {
+        let mut candidates = (0..=records.len()).map(|n| format!("call_{}_{}", self.step, index + n));
         // One of so many is free.
-        candidates.into_iter().find(|id| !taken.contains(id)).unwrap_or_default()
+        candidates.find(|id| !is_taken(records, id)).unwrap_or_default()
     }
 
     /// Decides about one call: is the tool there, do the arguments fit, does the policy allow it.
@@ -355,6 +353,11 @@ impl Run {
         })
         .await
     }
+}
+
+/// Whether an earlier call of the turn has this id. A turn has few calls, which a look at each is cheapest for.
+fn is_taken(records: &[CallRecord], id: &str) -> bool {
+    records.iter().any(|record| record.call.id == id)
 }
 
 /// What an approval is bound to: the tool and its exact arguments (contract D4).

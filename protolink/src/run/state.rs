@@ -155,12 +155,17 @@ impl Run {
     ///
     /// The record is made only where it is written.
     pub(super) async fn commit(&mut self, record: impl FnOnce(&mut Self) -> Record) -> Result<(), Error> {
-        if self.journal.is_some() {
-            let record = record(self);
+        let record = if self.journal.is_some() { Some(record(self)) } else { None };
+        self.commit_record(record).await
+    }
+
+    /// The same, where the record was made before: there is one where there is a journal.
+    pub(super) async fn commit_record(&mut self, record: Option<Record>) -> Result<(), Error> {
+        if let Some(record) = record
+            && let Some(journal) = &mut self.journal
+        {
             let state = record.state(self.pending.is_some());
-            if let Some(journal) = &mut self.journal {
-                journal.append_as(&record, state).await?;
-            }
+            journal.append_as(&record, state).await?;
         }
         self.delta.clear();
         self.step_delta.clear();
