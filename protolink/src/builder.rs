@@ -57,6 +57,11 @@ impl<S> AgentBuilder<S> {
 }
 
 impl<S, A> AgentBuilder<S, A> {
+    /// Everything that it was told; the type of its answers is among it.
+    pub(crate) fn into_settings(self) -> Settings {
+        self.settings
+    }
+
     /// What the model is told in the system message, before anything else.
     #[must_use]
     pub fn instructions(mut self, instructions: impl Into<String>) -> Self {

@@ -2,6 +2,7 @@
 
 mod clock;
 mod fixtures;
+pub mod matrix;
 mod model;
 mod repeatable;
 mod reply;

@@ -55,6 +55,13 @@ struct State {
     requests: Vec<RecordedRequest>,
 }
 
+/// How far a script was followed.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Position {
+    asked: usize,
+    calls: usize,
+}
+
 /// A request as the model was sent it.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -135,6 +142,18 @@ impl ScriptedModel {
     #[must_use]
     pub fn request_count(&self) -> usize {
         self.state().asked
+    }
+
+    /// How far the script was followed.
+    pub(super) fn position(&self) -> Position {
+        let state = self.state();
+        Position { asked: state.asked, calls: state.calls }
+    }
+
+    /// Follows the script again from there.
+    pub(super) fn rewind(&self, position: Position) {
+        let mut state = self.state();
+        (state.asked, state.calls) = (position.asked, position.calls);
     }
 
     fn state(&self) -> std::sync::MutexGuard<'_, State> {

@@ -1,0 +1,72 @@
+//! The ways in which a scenario is run.
+
+use std::fmt;
+
+/// How a run is driven.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MatrixPath {
+    /// It is awaited.
+    Plain,
+    /// Its stream is read to the end.
+    Streamed,
+}
+
+/// On which side of a commit the process dies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Moment {
+    /// Nothing of the commit is kept.
+    Before,
+    /// The commit is kept, and nothing after it was done.
+    After,
+}
+
+/// Where the process dies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CrashPoint {
+    /// The commit, counted from 1.
+    pub commit: u64,
+    /// Before it or after it.
+    pub moment: Moment,
+}
+
+impl CrashPoint {
+    pub(super) fn at(commit: u64) -> [Self; 2] {
+        [Self { commit, moment: Moment::Before }, Self { commit, moment: Moment::After }]
+    }
+}
+
+/// One way to run a scenario.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Combination {
+    /// How it is driven.
+    pub path: MatrixPath,
+    /// The store.
+    pub store: String,
+    /// Whether it pauses before every call.
+    pub pause: bool,
+    /// Where its first process dies.
+    pub crash: Option<CrashPoint>,
+}
+
+impl Combination {
+    pub(super) fn new(path: MatrixPath, store: &str, pause: bool, crash: Option<CrashPoint>) -> Self {
+        Self { path, store: store.to_owned(), pause, crash }
+    }
+}
+
+impl fmt::Display for Combination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = match self.path {
+            MatrixPath::Plain => "plain",
+            MatrixPath::Streamed => "streamed",
+        };
+        let pause = if self.pause { ", with pauses" } else { "" };
+        write!(f, "{path} in {}{pause}", self.store)?;
+        match self.crash {
+            None => Ok(()),
+            Some(CrashPoint { commit, moment: Moment::Before }) => write!(f, ", a crash before commit {commit}"),
+            Some(CrashPoint { commit, moment: Moment::After }) => write!(f, ", a crash after commit {commit}"),
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Runs a scenario in one combination, through as many processes as it takes.
+
+use std::collections::BTreeMap;
+use std::error::Error as StdError;
+use std::fmt::Write;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::Matrix;
+use super::case::{Combination, MatrixPath};
+use super::ledger::Ledger;
+use super::process::Process;
+use super::report::{MatrixCase, MatrixError};
+use crate::agent::Agent;
+use crate::durable::{RunStore, StoreError};
+use crate::error::Error;
+use crate::event::RunEvent;
+use crate::ids::{ActionId, RunId};
+use crate::outcome::{Interruption, InterruptionRequest, Outcome};
+use crate::rules::{Decision, Policy, PolicyRequest};
+use crate::run::RunStream;
+use crate::settings::Settings;
+use crate::testing::ScriptedModel;
+use crate::testing::model::Position;
+
+/// How often a run may stop and be taken up again before it counts as one that never ends.
+const MOST_PROCESSES: usize = 100;
+
+type Build<'b> = &'b dyn Fn(ScriptedModel) -> Settings;
+
+pub(super) struct Scenario<'b> {
+    prompt: String,
+    model: ScriptedModel,
+    reply: String,
+    build: Build<'b>,
+    /// What the actions of the first run gave back.
+    pub(super) results: BTreeMap<ActionId, Value>,
+}
+
+/// What became of one combination.
+pub(super) struct Done {
+    pub(super) case: MatrixCase,
+    pub(super) commits: u64,
+    pub(super) results: BTreeMap<ActionId, Value>,
+}
+
+/// How one process ended that did not die.
+enum End {
+    Answered(Value),
+    Waits(Interruption),
+    Reconciled,
+    Failed(String),
+}
+
+impl<'b> Scenario<'b> {
+    pub(super) fn new(prompt: String, model: ScriptedModel, reply: String, build: Build<'b>) -> Self {
+        Self { prompt, model, reply, build, results: BTreeMap::new() }
+    }
+
+    pub(super) async fn run(&self, combination: Combination, store: &Arc<dyn RunStore>) -> Result<Done, MatrixError> {
+        let run_id = RunId::from(Matrix::RUN_ID);
+        store.delete(&run_id).await?;
+        self.model.rewind(Position::default());
+        let ledger = Ledger::new(self.model.clone());
+        let mut may_repeat = Vec::new();
+        let (mut crash, mut waits, mut result) = (combination.crash, None, None);
+        for _ in 0..MOST_PROCESSES {
+            let process = Process::new(Arc::clone(store), ledger.clone(), crash);
+            let begun = match store.load(&run_id).await {
+                Ok(_) => true,
+                Err(StoreError::NotFound { .. }) => false,
+                Err(error) => return Err(error.into()),
+            };
+            if !begun {
+                ledger.begin();
+            }
+            let agent = self.agent(&ledger, &process, combination.pause, &mut may_repeat)?;
+            match process.live(self.process(&agent, combination.path, begun, waits.take())).await? {
+                // It dies once.
+                None => crash = None,
+                Some(End::Answered(answer)) => result = Some(Ok(answer)),
+                Some(End::Failed(error)) => result = Some(Err(error)),
+                Some(End::Waits(interruption)) => waits = Some(interruption),
+                Some(End::Reconciled) => {}
+            }
+            if result.is_some() {
+                break;
+            }
+        }
+        store.delete(&run_id).await?;
+        let result = result.unwrap_or_else(|| Err("it does not come to an end".to_owned()));
+        let (executions, twice) = ledger.executions(&may_repeat);
+        let entries = ledger.entries();
+        let case = MatrixCase { combination, result, executions, hooks: entries.hooks.clone(), twice };
+        Ok(Done { case, commits: entries.commits, results: entries.results.clone() })
+    }
+
+    fn agent(
+        &self,
+        ledger: &Ledger,
+        process: &Process,
+        pause: bool,
+        may_repeat: &mut Vec<String>,
+    ) -> Result<Agent, MatrixError> {
+        let mut settings = (self.build)(ledger.model());
+        settings.observers.push(Arc::new(ledger.clone()));
+        settings.store = Some(Arc::new(process.clone()));
+        if pause {
+            // Who would be asked while the run waits would keep it from pausing.
+            settings.approver = None;
+            settings.policy = Arc::new(AsksFirst(settings.policy));
+        }
+        let idempotent = settings.tools.iter().filter(|tool| tool.spec.is_idempotent());
+        *may_repeat = idempotent.map(|tool| tool.spec.name().to_owned()).collect();
+        Ok(Agent::new(settings.finish()?))
+    }
+
+    /// What one process does: it begins the run, or takes it up again.
+    async fn process(&self, agent: &Agent, path: MatrixPath, begun: bool, waits: Option<Interruption>) -> End {
+        let run_id = RunId::from(Matrix::RUN_ID);
+        let ended = if begun {
+            let resume = match &waits {
+                None => agent.resume(run_id),
+                Some(asked) => match asked.request {
+                    InterruptionRequest::Approval { .. } => agent.resume(run_id).approve(asked),
+                    InterruptionRequest::Question { .. } => agent.resume(run_id).answer(asked, &self.reply),
+                },
+            };
+            match path {
+                MatrixPath::Plain => resume.await,
+                MatrixPath::Streamed => drain(resume.stream()).await,
+            }
+        } else {
+            let run = agent.run(self.prompt.as_str()).run_id(run_id);
+            match path {
+                MatrixPath::Plain => run.await,
+                MatrixPath::Streamed => drain(run.stream()).await,
+            }
+        };
+        match ended {
+            Ok(Outcome::Completed(answer)) => End::Answered(answer.content().clone()),
+            Ok(Outcome::Interrupted(interruption)) => End::Waits(interruption),
+            Err(error) => self.reconcile(agent, error).await,
+        }
+    }
+
+    /// Says of an action of which nobody knows what it gave back in the first run.
+    async fn reconcile(&self, agent: &Agent, error: Error) -> End {
+        let Error::Uncertain { run_id, action_id, .. } = &error else { return End::Failed(in_words(&error)) };
+        let Some(result) = self.results.get(action_id) else { return End::Failed(in_words(&error)) };
+        match agent.reconcile(run_id.clone(), action_id.clone(), result.clone()).await {
+            Ok(()) => End::Reconciled,
+            Err(error) => End::Failed(in_words(&error)),
+        }
+    }
+}
+
+/// An error with what it came from.
+fn in_words(error: &Error) -> String {
+    let mut words = error.to_string();
+    let mut source = StdError::source(error);
+    while let Some(error) = source {
+        let _ = write!(words, ": {error}");
+        source = error.source();
+    }
+    words
+}
+
+async fn drain(mut stream: RunStream<'_>) -> Result<Outcome, Error> {
+    let mut outcome = None;
+    while let Some(event) = stream.next().await {
+        match event? {
+            RunEvent::Completed(answer) => outcome = Some(Outcome::Completed(answer)),
+            RunEvent::Interrupted(interruption) => outcome = Some(Outcome::Interrupted(*interruption)),
+            _ => {}
+        }
+    }
+    outcome.ok_or_else(|| Error::Cancelled { run_id: RunId::from(Matrix::RUN_ID), step: 0 })
+}
+
+/// Asks a person about every call that another policy allows.
+struct AsksFirst(Arc<dyn Policy>);
+
+impl Policy for AsksFirst {
+    fn decide(&self, request: &PolicyRequest<'_>) -> Decision {
+        match self.0.decide(request) {
+            Decision::Allow => Decision::RequireApproval,
+            other => other,
+        }
+    }
+}
