@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::change::Change;
 use crate::durable::StoreError;
 use crate::fingerprint::ContractChange;
 use crate::hook::{BoxError, Stage};
@@ -305,9 +306,12 @@ pub enum Error {
     /// The blocking facade could not start a runtime.
     #[error("no runtime could be started")]
     NoRuntime(#[source] std::io::Error),
-    /// A hook did not do the same twice, and the agent is strict about that.
+    /// A hook did not do the same twice, and the agent is strict about that. Both lists hold contents only where the
+    /// application switched their capture on, and digests elsewhere.
     #[error(
-        "the {stage} hook `{hook}` did not do the same twice, at step {step} of run `{run_id}`: first {first}, then {second}"
+        "the {stage} hook `{hook}` did not do the same twice, at step {step} of run `{run_id}`: first {}, then {}",
+        in_order(first),
+        in_order(second)
     )]
     NotRepeatable {
         /// The run.
@@ -319,9 +323,9 @@ pub enum Error {
         /// The step, counted from 1.
         step: u32,
         /// What it did first.
-        first: String,
+        first: Vec<Change>,
         /// What it did then.
-        second: String,
+        second: Vec<Change>,
     },
 }
 
@@ -365,6 +369,13 @@ impl Error {
             Self::NotRepeatable { .. } => "not_repeatable",
         }
     }
+}
+
+fn in_order(changes: &[Change]) -> String {
+    if changes.is_empty() {
+        return "nothing".to_owned();
+    }
+    changes.iter().map(|change| format!("{change:?}")).collect::<Vec<_>>().join(", ")
 }
 
 fn in_words(changes: &[ContractChange]) -> String {

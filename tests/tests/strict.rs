@@ -20,20 +20,24 @@ fn script() -> ScriptedModel {
     ScriptedModel::new([Reply::call("search", json!({ "query": "lamps" })), Reply::text("two lamps")])
 }
 
-/// A strict agent that makes one tool call and answers.
+/// A strict agent that makes one tool call and answers; it may show contents.
 fn strict() -> AgentBuilder {
-    agent(&script()).strict(true).dyn_tool(search_tool())
+    agent(&script()).strict(true).capture_content(true).dyn_tool(search_tool())
 }
 
 /// Runs, and gives what the one hook of the agent did first and then; it must not be the same.
 async fn both_lists(builder: AgentBuilder, at: Stage) -> Result<(String, String), Box<dyn StdError>> {
-    match builder.build()?.invoke("go").await {
-        Err(Error::NotRepeatable { stage, hook, first, second, .. }) => {
-            assert_eq!((stage, hook.as_str()), (at, "fickle"));
-            Ok((first, second))
-        }
-        other => Err(format!("at {at}: {other:?}").into()),
+    let error = match builder.build()?.invoke("go").await {
+        Err(error @ Error::NotRepeatable { .. }) => error,
+        other => return Err(format!("at {at}: {other:?}").into()),
+    };
+    let text = error.to_string();
+    let Error::NotRepeatable { stage, hook, first, second, .. } = error else { return Err("it is".into()) };
+    assert_eq!((stage, hook.as_str()), (at, "fickle"));
+    for change in first.iter().chain(&second) {
+        assert!(text.contains(&format!("{change:?}")), "the text shows both lists: {text}");
     }
+    Ok((format!("{first:?}"), format!("{second:?}")))
 }
 
 fn nanoseconds() -> u128 {
@@ -121,6 +125,24 @@ async fn s2_one_that_does_something_only_once_is_found() -> Tested {
     let (first, second) = both_lists(removes, Stage::BeforeModel).await?;
     assert_eq!(first, "[]");
     assert!(second.contains("search"), "{second}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn t3_f6_the_lists_hold_no_result_and_no_answer_unless_contents_may_be_shown() -> Tested {
+    let counter = Counter::new();
+    let builder = strict().capture_content(false).after_tool("fickle", move |observation: &mut ToolObservation<'_>| {
+        observation.set_result(format!("secret {}", counter.next()))
+    });
+    let (first, second) = both_lists(builder, Stage::AfterTool).await?;
+    assert!(!first.contains("secret") && !second.contains("secret"), "{first} / {second}");
+    assert_ne!(first, second, "their digests tell them apart");
+    let counter = Counter::new();
+    let builder = strict().capture_content(false).before_complete("fickle", move |response: &mut FinalResponse<'_>| {
+        response.set_text(format!("secret {}", counter.next()));
+    });
+    let (first, second) = both_lists(builder, Stage::BeforeComplete).await?;
+    assert!(!first.contains("secret") && !second.contains("secret"), "{first} / {second}");
     Ok(())
 }
 

@@ -47,8 +47,14 @@ impl ObservationDraft {
         &self.current
     }
 
-    pub(crate) fn proposed(&self) -> Option<&Value> {
-        self.proposed.as_ref()
+    /// What the running hook did so far.
+    pub(crate) fn changes(&self, call_id: &str) -> Vec<Change> {
+        let proposed = self.proposed.iter().filter(|proposed| *self.current != **proposed);
+        let changed = |proposed: &Value| Change::ResultChanged {
+            call_id: call_id.to_owned(),
+            result: Captured::Content(proposed.clone().into()),
+        };
+        proposed.map(changed).collect()
     }
 
     pub(crate) fn into_current(self) -> SharedValue {

@@ -39,9 +39,14 @@ impl ResponseDraft {
         &self.current
     }
 
-    /// What the running hook wants: another content, another answer.
-    pub(crate) fn proposed(&self) -> (Option<Value>, Option<String>) {
-        (self.proposed.clone(), self.revision.clone())
+    /// What the running hook did so far.
+    pub(crate) fn changes(&self) -> Vec<Change> {
+        let proposed = self.proposed.iter().filter(|proposed| *self.current != **proposed);
+        let content =
+            proposed.map(|proposed| Change::AnswerChanged { content: Captured::Content(proposed.clone().into()) });
+        let revision = self.revision.iter();
+        let revision = revision.map(|feedback| Change::RevisionAsked { feedback: Captured::Content(feedback.clone()) });
+        content.chain(revision).collect()
     }
 
     pub(crate) fn into_content(self) -> SharedValue {

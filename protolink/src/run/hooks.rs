@@ -35,7 +35,7 @@ impl Run {
             };
             self.prepare_with(hook, &watch).await?;
             if let Some(first) = first {
-                self.same_twice(&hook.identity, &first, &self.draft.changes())?;
+                self.same_twice(&hook.identity, &first, &self.draft.changes(), &watch)?;
             }
             let changes = self.draft.accept();
             self.hook_ran(&hook.identity, &changes, None, &watch);
@@ -76,13 +76,11 @@ impl Run {
                 if !agent.settings.strict || first.is_some() {
                     break;
                 }
-                first = Some(draft.proposed().cloned());
+                first = Some(draft.changes(&receipt.call_id));
                 draft.roll_back();
             }
-            if let Some(first) = first
-                && first.as_ref() != draft.proposed()
-            {
-                return Err(self.not_repeatable(&hook.identity, &first, &draft.proposed()));
+            if let Some(first) = first {
+                self.same_twice(&hook.identity, &first, &draft.changes(&receipt.call_id), &watch)?;
             }
             let change = draft.accept(&receipt.call_id).map_err(|error| self.unkept_by(&hook.identity, error))?;
             let changes: Vec<Change> = change.into_iter().collect();
@@ -112,13 +110,11 @@ impl Run {
                 if !agent.settings.strict || first.is_some() {
                     break;
                 }
-                first = Some(draft.proposed());
+                first = Some(draft.changes());
                 draft.roll_back();
             }
-            if let Some(first) = first
-                && first != draft.proposed()
-            {
-                return Err(self.not_repeatable(&hook.identity, &first, &draft.proposed()));
+            if let Some(first) = first {
+                self.same_twice(&hook.identity, &first, &draft.changes(), &watch)?;
             }
             let accepted = draft.accept();
             self.hook_ran(&hook.identity, &accepted.changes, Some((&before, draft.content())), &watch);
@@ -193,19 +189,16 @@ impl Run {
         Error::HookValue { run_id, stage: hook.stage, hook: hook.name.clone(), step, source }
     }
 
-    fn same_twice(&self, hook: &HookIdentity, first: &[Change], second: &[Change]) -> Result<(), Error> {
-        if first == second { Ok(()) } else { Err(self.not_repeatable(hook, &first, &second)) }
-    }
-
-    fn not_repeatable(
-        &self,
-        hook: &HookIdentity,
-        first: &impl std::fmt::Debug,
-        second: &impl std::fmt::Debug,
-    ) -> Error {
+    /// Wants the same of both runs of a hook; what it did is shown as far as content may be.
+    fn same_twice(&self, hook: &HookIdentity, first: &[Change], second: &[Change], watch: &Watch) -> Result<(), Error> {
+        if first == second {
+            return Ok(());
+        }
         let (run_id, step) = (self.id().clone(), self.step);
-        let (first, second) = (format!("{first:?}"), format!("{second:?}"));
-        Error::NotRepeatable { run_id, stage: hook.stage, hook: hook.name.clone(), step, first, second }
+        let (first, second) = (self.events.captured_changes(first), self.events.captured_changes(second));
+        let error = Error::NotRepeatable { run_id, stage: hook.stage, hook: hook.name.clone(), step, first, second };
+        telemetry::failed(&watch.span, error.kind());
+        Err(error)
     }
 }
 
