@@ -1,6 +1,6 @@
 //! The reference server of the Model Context Protocol, which is written in TypeScript: another ecosystem's hands.
 //!
-//! `tests/mcp-everything/run.sh` installs it and runs this, and `.ci/run` runs that script. Without the variable that
+//! `tests/mcp-everything/install.sh` installs it, and `.ci/run` calls that script. Without the variable that
 //! names the server's entry there is nothing to talk to, and the test says how to get it.
 
 use std::process::Command;
@@ -44,7 +44,8 @@ async fn use_its_tools(tools: &McpTools) {
 #[tokio::test]
 async fn the_reference_server_is_spoken_with_over_both_transports() {
     let Some(entry) = std::env::var_os(ENTRY) else {
-        println!("{ENTRY} is not set; tests/mcp-everything/run.sh installs the server and runs this test");
+        assert!(std::env::var_os("CI").is_none(), "{ENTRY} must be set where everything is to be tested");
+        println!("{ENTRY} is not set; tests/mcp-everything/install.sh installs the server and prints what to set it to");
         return;
     };
     let keep = |name: &str| name.starts_with("get-") || name == "echo";
