@@ -45,7 +45,9 @@ async fn use_its_tools(tools: &McpTools) {
 async fn the_reference_server_is_spoken_with_over_both_transports() {
     let Some(entry) = std::env::var_os(ENTRY) else {
         assert!(std::env::var_os("CI").is_none(), "{ENTRY} must be set where everything is to be tested");
-        println!("{ENTRY} is not set; tests/mcp-everything/install.sh installs the server and prints what to set it to");
+        println!(
+            "{ENTRY} is not set; tests/mcp-everything/install.sh installs the server and prints what to set it to"
+        );
         return;
     };
     let keep = |name: &str| name.starts_with("get-") || name == "echo";
