@@ -584,3 +584,19 @@ async fn s8_a_direct_call_that_a_person_refuses_is_a_refused_call_whatever_corre
     let error = agent.call_tool("pay", json!({})).await.unwrap_err();
     assert!(matches!(&error, Error::CallRefused { tool, .. } if tool == "pay"), "{error:?}");
 }
+
+#[tokio::test]
+async fn p6_an_approver_that_panics_has_not_approved_and_the_conversation_goes_on() {
+    let pay = DynTool::new("pay", "Pay.", json!({ "type": "object" }), |_, _| async { Ok::<_, ToolError>(1) });
+    let agent = Agent::builder("a")
+        .model(ScriptedModel::new([Reply::call("pay", json!({})), Reply::text("done")]))
+        .dyn_tool(pay.capability("money"))
+        .policy(CapabilityPolicy::new().require_approval("money"))
+        .approver(|_: &ApprovalRequest| -> Approval { panic!("no network") })
+        .build()
+        .unwrap();
+    let mut conversation = agent.conversation();
+    let error = conversation.invoke("pay").await.unwrap_err();
+    assert!(matches!(&error, Error::ApprovalUnavailable { tool, .. } if tool == "pay"), "{error:?}");
+    assert_eq!(conversation.invoke("never mind").await.unwrap().text(), "done");
+}

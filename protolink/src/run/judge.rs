@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use serde_json::{Map, Value};
 
 use super::state::{PendingAnswer, PendingTurn, Phase, Run};
-use super::waiting::unless_cancelled;
+use super::waiting::{catching_panics, unless_cancelled};
 use crate::digest::Digest;
 use crate::durable::journal::{CallRecord, CallState, Decided, Record, Replied};
 use crate::error::Error;
@@ -240,9 +240,16 @@ impl Run {
                 arguments: record.call.arguments.clone(),
                 capabilities: agent.tool(&record.call.name).map(|t| t.spec.capabilities().to_vec()).unwrap_or_default(),
             };
-            let Some(approval) = unless_cancelled(&self.cancel, approver.approve(&request)).await else {
+            // The call is made inside of the future, so that what panics at once is caught as well.
+            let asked = catching_panics(async { approver.approve(&request).await });
+            let Some(asked) = unless_cancelled(&self.cancel, asked).await else {
                 return Err(self.cancelled());
             };
+            let approval = asked.unwrap_or_else(|message| {
+                // Whoever did not say yes has not approved (contract D11).
+                tracing::error!(run_id = %self.id(), tool = %request.tool, error = %message, "the approver panicked; nothing is approved");
+                Approval::Undecided
+            });
             let state = match approval {
                 Approval::Approve => self.approved(&record.call.name),
                 Approval::Reject { reason } => CallState::Refused(ToolOutcome::Denied(reason)),

@@ -50,7 +50,7 @@ pub(super) fn check_response(stood: &Stood, response: Option<&(Interruption, Res
         _ => None,
     };
     let stored = stored.map(|record| call_digest(&record.call.name, &record.call.arguments));
-    if stored != Some(given.digest) || pending.digest != given.digest {
+    if stored != Some(given.digest) || pending.digest != given.digest || pending.request != given.request {
         return stale("the tool or its arguments are not the ones that were asked about");
     }
     let question = matches!(pending.request, InterruptionRequest::Question { .. });
