@@ -18,11 +18,9 @@ use serde_json::json;
 /// Look a word up in the archive.
 #[tool]
 fn look_up(word: String) -> Vec<String> {
-    ["the red lamp of 1931", "the desk lamp of 1957"]
-        .into_iter()
-        .filter(|entry| entry.contains(&word))
-        .map(str::to_owned)
-        .collect()
+    let archive = ["the red lamp of 1931", "the desk lamp of 1957"];
+    let found = archive.into_iter().filter(move |entry| entry.contains(word.as_str()));
+    found.map(str::to_owned).collect()
 }
 
 /// The agent that is offered. What its own tools gave back stays inside; only its checked answer leaves.

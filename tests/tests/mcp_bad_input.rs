@@ -48,7 +48,9 @@ fn liar(answer: impl Fn(&str, &Value) -> Vec<Vec<u8>> + Send + 'static) -> McpCo
 const HANG_UP: &[u8] = b"\0hang up";
 
 fn reply(id: &Value, result: Value) -> Vec<u8> {
-    json!({ "jsonrpc": "2.0", "id": id, "result": result }).to_string().into_bytes()
+    let mut message = json!({ "jsonrpc": "2.0", "id": id });
+    message["result"] = result;
+    message.to_string().into_bytes()
 }
 
 fn tool(name: &str) -> Value {
