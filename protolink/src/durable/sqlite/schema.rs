@@ -107,23 +107,26 @@ fn set(connection: &Connection, name: &str, value: &str) -> Result<(), StoreErro
 
 /// Whether the file is a run store; `false` when it is still empty.
 fn is_ours(connection: &Connection) -> Result<bool, StoreError> {
-    let id: i64 =
-        connection.pragma_query_value(None, "application_id", |row| row.get(0)).map_err(|error| {
-            match error.sqlite_error_code() {
-                Some(ErrorCode::NotADatabase) => StoreError::Foreign { reason: "it is no SQLite file".to_owned() },
-                _ => fault(None, &error),
-            }
-        })?;
-    if id == APPLICATION_ID {
+    if application_id(connection)? == APPLICATION_ID {
         return Ok(true);
     }
     let objects: i64 =
         connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).about_store()?;
-    if id == 0 && objects == 0 {
-        Ok(false)
-    } else {
-        Err(StoreError::Foreign { reason: format!("it is a SQLite file of another application (id {id})") })
+    // Read again: another process may have made the store between the two looks.
+    match application_id(connection)? {
+        APPLICATION_ID => Ok(true),
+        0 if objects == 0 => Ok(false),
+        id => Err(StoreError::Foreign { reason: format!("it is a SQLite file of another application (id {id})") }),
     }
+}
+
+fn application_id(connection: &Connection) -> Result<i64, StoreError> {
+    connection.pragma_query_value(None, "application_id", |row| row.get(0)).map_err(|error| {
+        match error.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase) => StoreError::Foreign { reason: "it is no SQLite file".to_owned() },
+            _ => fault(None, &error),
+        }
+    })
 }
 
 /// Two processes may open a new file at once, and SQLite does not wait by itself while the journal mode changes.
