@@ -75,9 +75,14 @@ impl Threads {
 
 impl Drop for Threads {
     fn drop(&mut self) {
-        self.changes = None;
         self.questions = None;
-        for thread in self.running.drain(..) {
+        let last = self.running.len().saturating_sub(1);
+        for (index, thread) in self.running.drain(..).enumerate() {
+            if index == last {
+                // The writer was started last and ends last: the connection that closes after all others folds the log
+                // into the file, and two that close at once leave it to each other.
+                self.changes = None;
+            }
             // An answer can wake a task that drops the last handle right there, on one of these threads, which then
             // ends by itself.
             if thread.thread().id() != thread::current().id() {
