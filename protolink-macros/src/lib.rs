@@ -1,6 +1,6 @@
 //! Attribute macros of `protolink`. Depend on `protolink`, not on this crate.
 //!
-//! Each macro parses what it is given ([`function`], [`options`]), checks what can be said without types ([`check`]),
+//! Each macro parses what it is given (`function`, `options`), checks what can be said without types (`check`),
 //! and generates a registration whose types the compiler checks at the user's own tokens. What can live in the
 //! runtime crate as a trait does.
 
