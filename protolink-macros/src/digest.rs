@@ -73,8 +73,15 @@ struct Hasher(Sha256);
 impl Hasher {
     /// Writes one item with its length, so that no two lists of items write the same bytes.
     fn item(&mut self, kind: u8, bytes: &[u8]) {
+        // Seven bits of the length a byte: most items are short, and the macros of most users are built without
+        // optimisation.
+        let mut length = bytes.len();
         self.0.update(&[kind]);
-        self.0.update(&(bytes.len() as u64).to_le_bytes());
+        while length > 0x7f {
+            self.0.update(&[length.to_le_bytes()[0] | 0x80]);
+            length >>= 7;
+        }
+        self.0.update(&[length.to_le_bytes()[0]]);
         self.0.update(bytes);
     }
 

@@ -164,7 +164,6 @@ fn registration(stage: Stage, krate: &Path, options: &HookOptions, function: &Fu
         #(#conditions)*
         #deprecated
         impl #private::Hook for #ident {
-            const HOOK: Self = Self {};
             const META: &'static #private::HookMeta = &#private::HookMeta::annotated(
                 #private::Stage::#stage_type,
                 #name,

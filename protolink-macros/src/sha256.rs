@@ -83,36 +83,34 @@ impl Sha256 {
         Self { state: START, block: [0; 64], filled: 0, length: 0 }
     }
 
-    pub(crate) fn update(&mut self, bytes: &[u8]) {
+    pub(crate) fn update(&mut self, mut bytes: &[u8]) {
         self.length = self.length.wrapping_add(bytes.len() as u64);
-        for byte in bytes {
-            self.push(*byte);
+        while !bytes.is_empty() {
+            let taken = bytes.len().min(64 - self.filled);
+            let (now, later) = bytes.split_at(taken);
+            self.block[self.filled..self.filled + taken].copy_from_slice(now);
+            self.filled += taken;
+            bytes = later;
+            if self.filled == 64 {
+                self.compress();
+                self.filled = 0;
+            }
         }
     }
 
     pub(crate) fn finish(mut self) -> [u8; 32] {
         let bits = self.length.wrapping_mul(8);
-        self.push(0x80);
-        while self.filled != 56 {
-            self.push(0);
-        }
-        for byte in bits.to_be_bytes() {
-            self.push(byte);
-        }
+        // One bit, and zeros up to the last eight bytes of a block.
+        let zeros = if self.filled < 56 { 56 - self.filled } else { 120 - self.filled };
+        let mut padding = [0; 64];
+        padding[0] = 0x80;
+        self.update(&padding[..zeros]);
+        self.update(&bits.to_be_bytes());
         let mut digest = [0; 32];
         for (bytes, word) in digest.chunks_exact_mut(4).zip(self.state) {
             bytes.copy_from_slice(&word.to_be_bytes());
         }
         digest
-    }
-
-    fn push(&mut self, byte: u8) {
-        self.block[self.filled] = byte;
-        self.filled += 1;
-        if self.filled == 64 {
-            self.compress();
-            self.filled = 0;
-        }
     }
 
     fn compress(&mut self) {

@@ -40,7 +40,6 @@ pub(crate) fn hook(stage: Stage, krate: &Path, function: &Function) -> Option<To
         #(#conditions)*
         #allow
         impl #private::Hook for #ident {
-            const HOOK: Self = Self {};
             const META: &'static #private::HookMeta = &#private::HookMeta::new(#private::Stage::#stage_type, #name, "");
         }
 
@@ -72,7 +71,6 @@ pub(crate) fn half_typed_hook(stage: Stage, krate: &Path, function: &LooseFuncti
 
         #(#conditions)*
         impl #private::Hook for #ident {
-            const HOOK: Self = Self {};
             const META: &'static #private::HookMeta = &#private::HookMeta::new(#private::Stage::#stage_type, #name, "");
         }
 

@@ -14,3 +14,6 @@ struct Durability;
 
 #[doc = include_str!("../../docs/telemetry.md")]
 struct Telemetry;
+
+#[doc = include_str!("../../docs/macros.md")]
+struct Macros;

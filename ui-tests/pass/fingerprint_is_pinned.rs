@@ -15,5 +15,5 @@ pub(crate) async fn pinned<'a>(request: &'a mut ModelRequest<'_>, State(limit): 
 
 pub(crate) fn main() {
     let fingerprint = pinned::META.fingerprint.map(|fingerprint| fingerprint.to_string());
-    assert_eq!(fingerprint.as_deref(), Some("fp1:bb5954ab389c9a2ee80d9597b53bfeb550f855c109103811af91b4beb37032ff"));
+    assert_eq!(fingerprint.as_deref(), Some("fp1:24549b82b328719735b668fc362d3d861e1b9cc5cf8509f91ce0ab9a89e6e30d"));
 }

@@ -206,7 +206,6 @@ pub fn narrow_response<'o, T: AnswerType>(
 pub struct AbsentHook;
 
 impl Hook for AbsentHook {
-    const HOOK: Self = Self;
     const META: &'static HookMeta = &HookMeta::new(Stage::BeforeModel, "", "");
 }
 

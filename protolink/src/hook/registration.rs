@@ -102,8 +102,6 @@ impl HookMeta {
     note = "annotate the function with `#[before_model]`, `#[after_tool]` or `#[before_complete]`"
 )]
 pub trait Hook: Sized + 'static {
-    /// The one value of the type.
-    const HOOK: Self;
     /// What is known of it at compile time.
     const META: &'static HookMeta;
 }
