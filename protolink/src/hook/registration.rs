@@ -155,10 +155,12 @@ pub(crate) enum AnyThunk<S> {
     BeforeComplete(Thunk<BeforeComplete, S>),
 }
 
-type SyncFn<St, S> = for<'a, 'r> fn(&'a mut <St as HookStage>::Subject<'r>, &'a S) -> Result<(), BoxError>;
-type AsyncFn<St, S> = for<'a, 'r> fn(&'a mut <St as HookStage>::Subject<'r>, &'a S) -> HookFuture<'a>;
-type SyncClosure<St> = dyn for<'a, 'r> Fn(&'a mut <St as HookStage>::Subject<'r>) -> Result<(), BoxError> + Send + Sync;
-type AsyncClosure<St> = dyn for<'a, 'r> Fn(&'a mut <St as HookStage>::Subject<'r>) -> HookFuture<'a> + Send + Sync;
+pub(super) type SyncFn<St, S> = for<'a, 'r> fn(&'a mut <St as HookStage>::Subject<'r>, &'a S) -> Result<(), BoxError>;
+pub(super) type AsyncFn<St, S> = for<'a, 'r> fn(&'a mut <St as HookStage>::Subject<'r>, &'a S) -> HookFuture<'a>;
+pub(super) type SyncClosure<St> =
+    dyn for<'a, 'r> Fn(&'a mut <St as HookStage>::Subject<'r>) -> Result<(), BoxError> + Send + Sync;
+pub(super) type AsyncClosure<St> =
+    dyn for<'a, 'r> Fn(&'a mut <St as HookStage>::Subject<'r>) -> HookFuture<'a> + Send + Sync;
 
 /// How a hook is called. A sync hook is a plain function pointer and pays for no future (contract S3).
 #[doc(hidden)]

@@ -32,6 +32,11 @@ impl StepDraft {
         changes
     }
 
+    /// Whether the running hook did anything so far.
+    pub(crate) fn has_changes(&self) -> bool {
+        !self.history.changes().is_empty() || !self.roster.changes().is_empty()
+    }
+
     /// What the running hook did so far.
     pub(crate) fn changes(&self) -> Vec<Change> {
         self.history.changes().iter().chain(self.roster.changes()).cloned().collect()

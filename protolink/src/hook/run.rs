@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::future::HookFuture;
-use super::registration::{BoxError, HookMeta, Thunk};
+use super::registration::{AsyncClosure, AsyncFn, BoxError, HookMeta, SyncClosure, SyncFn, Thunk};
 use super::stage::{HookStage, Stage};
 use crate::fingerprint::Fingerprint;
 
@@ -62,29 +62,100 @@ impl HookIdentity {
     }
 }
 
-/// What a hook's call gives: its result at once, or a future of it.
-pub(crate) enum HookCall<'a> {
-    Done(Result<(), BoxError>),
-    Pending(HookFuture<'a>),
+/// What runs when a hook is called, its state bound to it: the loop does not know the state's type.
+pub(crate) enum HookCode<St: HookStage> {
+    Sync(SyncCode<St>),
+    Async(AsyncCode<St>),
 }
 
-/// A hook whose state is bound to it: the loop does not know the state's type.
-pub(crate) trait HookRuns<St: HookStage>: Send + Sync {
-    fn call<'a>(&'a self, subject: &'a mut St::Subject<'_>) -> HookCall<'a>;
+impl<St: HookStage> HookCode<St> {
+    fn new<S: Send + Sync + 'static>(thunk: Thunk<St, S>, state: Arc<S>) -> Self {
+        let now = |hook: Now<St, S>| Self::Sync(SyncCode(Box::new(hook)));
+        let later = |hook: Later<St, S>| Self::Async(AsyncCode(Box::new(hook)));
+        match thunk {
+            Thunk::Sync(hook) => now(Now::Function(hook, state)),
+            Thunk::SyncClosure(hook) => now(Now::Closure(hook)),
+            Thunk::Async(hook) => later(Later::Function(hook, state)),
+            Thunk::AsyncClosure(hook) => later(Later::Closure(hook)),
+        }
+    }
 }
 
-struct WithState<St: HookStage, S> {
-    thunk: Thunk<St, S>,
-    state: Arc<S>,
+/// A sync hook: no future is made to call it (contract S3).
+pub(crate) struct SyncCode<St: HookStage>(Box<dyn RunsNow<St>>);
+
+impl<St: HookStage> SyncCode<St> {
+    /// Calls the hook. A panic is an error like its own (contract S5).
+    #[inline]
+    pub(crate) fn call(&self, subject: &mut St::Subject<'_>) -> Result<(), BoxError> {
+        // What a hook mostly returns is nothing, and nothing is all that has to leave the place where panics are caught.
+        let mut result = Ok(());
+        let caught = catching(|| {
+            if let Err(error) = self.0.call(subject) {
+                result = Err(error);
+            }
+        });
+        match caught {
+            Ok(()) => result,
+            Err(panic) => Err(Box::new(HookPanicked::new(panic.as_ref()))),
+        }
+    }
 }
 
-impl<St: HookStage, S: Send + Sync> HookRuns<St> for WithState<St, S> {
-    fn call<'a>(&'a self, subject: &'a mut St::Subject<'_>) -> HookCall<'a> {
-        match &self.thunk {
-            Thunk::Sync(hook) => HookCall::Done(hook(subject, &self.state)),
-            Thunk::SyncClosure(hook) => HookCall::Done(hook(subject)),
-            Thunk::Async(hook) => HookCall::Pending(hook(subject, &self.state)),
-            Thunk::AsyncClosure(hook) => HookCall::Pending(hook(subject)),
+/// An async hook: it is boxed once a call.
+pub(crate) struct AsyncCode<St: HookStage>(Box<dyn RunsLater<St>>);
+
+impl<St: HookStage> AsyncCode<St> {
+    /// Calls the hook and waits for it. A panic and a passed deadline are errors like its own (contract S5, S9).
+    pub(crate) async fn call(&self, subject: &mut St::Subject<'_>, within: Option<Duration>) -> Result<(), BoxError> {
+        let future = match catching(move || self.0.start(subject)) {
+            Ok(future) => CatchPanic(future),
+            Err(panic) => return Err(Box::new(HookPanicked::new(panic.as_ref()))),
+        };
+        match within {
+            None => future.await,
+            Some(after) => match tokio::time::timeout(after, future).await {
+                Ok(result) => result,
+                Err(_) => Err(Box::new(HookTimedOut { after })),
+            },
+        }
+    }
+}
+
+trait RunsNow<St: HookStage>: Send + Sync {
+    fn call(&self, subject: &mut St::Subject<'_>) -> Result<(), BoxError>;
+}
+
+trait RunsLater<St: HookStage>: Send + Sync {
+    fn start<'a>(&'a self, subject: &'a mut St::Subject<'_>) -> HookFuture<'a>;
+}
+
+/// A sync hook with its state, or a closure that has all it needs.
+enum Now<St: HookStage, S> {
+    Function(SyncFn<St, S>, Arc<S>),
+    Closure(Arc<SyncClosure<St>>),
+}
+
+impl<St: HookStage, S: Send + Sync> RunsNow<St> for Now<St, S> {
+    fn call(&self, subject: &mut St::Subject<'_>) -> Result<(), BoxError> {
+        match self {
+            Self::Function(hook, state) => hook(subject, state),
+            Self::Closure(hook) => hook(subject),
+        }
+    }
+}
+
+/// An async hook with its state, or a closure that has all it needs.
+enum Later<St: HookStage, S> {
+    Function(AsyncFn<St, S>, Arc<S>),
+    Closure(Arc<AsyncClosure<St>>),
+}
+
+impl<St: HookStage, S: Send + Sync> RunsLater<St> for Later<St, S> {
+    fn start<'a>(&'a self, subject: &'a mut St::Subject<'_>) -> HookFuture<'a> {
+        match self {
+            Self::Function(hook, state) => hook(subject, state),
+            Self::Closure(hook) => hook(subject),
         }
     }
 }
@@ -94,11 +165,8 @@ pub(crate) struct BoundHook<St: HookStage> {
     pub(crate) identity: HookIdentity,
     /// Tells it from every other hook of its stage, two of one path among them.
     pub(crate) key: String,
-    hook: Box<dyn HookRuns<St>>,
+    pub(crate) code: HookCode<St>,
 }
-
-/// How a hook ended that did not return `Ok`.
-pub(crate) type HookEnd = BoxError;
 
 impl<St: HookStage> BoundHook<St> {
     /// Adds a hook to those of its stage.
@@ -110,29 +178,11 @@ impl<St: HookStage> BoundHook<St> {
     ) {
         let occurrence = hooks.iter().filter(|hook| hook.identity.is_at_path_of(&identity)).count();
         let key = identity.key(occurrence);
-        hooks.push(Self { identity, key, hook: Box::new(WithState { thunk, state }) });
+        hooks.push(Self { identity, key, code: HookCode::new(thunk, state) });
     }
 
     pub(crate) fn name(&self) -> &str {
         &self.identity.name
-    }
-
-    /// Runs the hook once. A panic and a passed deadline are errors like its own (contract S5, S9).
-    pub(crate) async fn run(&self, subject: &mut St::Subject<'_>) -> Result<(), HookEnd> {
-        match catching(move || self.hook.call(subject)) {
-            Err(panic) => Err(Box::new(HookPanicked::new(panic.as_ref()))),
-            Ok(HookCall::Done(result)) => result,
-            Ok(HookCall::Pending(future)) => {
-                let future = CatchPanic(future);
-                match self.identity.timeout {
-                    None => future.await,
-                    Some(after) => match tokio::time::timeout(after, future).await {
-                        Ok(result) => result,
-                        Err(_) => Err(Box::new(HookTimedOut { after })),
-                    },
-                }
-            }
-        }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, Span};
 
 use super::state::Run;
@@ -13,8 +14,8 @@ use crate::durable::journal::HookRecord;
 use crate::error::Error;
 use crate::event::{HookEffect, RunEvent};
 use crate::hook::{
-    BeforeModel, BoundHook, BoxError, FinalResponse, HookIdentity, ModelRequest, ObservationDraft, ResponseDraft,
-    Stage, ToolObservation,
+    BoxError, FinalResponse, HookCode, HookIdentity, ModelRequest, ObservationDraft, ResponseDraft, Stage,
+    ToolObservation,
 };
 use crate::receipt::Receipt;
 use crate::value::{SharedValue, ValueError};
@@ -25,34 +26,37 @@ impl Run {
         let agent = Arc::clone(&self.agent);
         for hook in &agent.settings.hooks.before_model {
             let watch = self.watch(&hook.identity);
-            let first = if agent.settings.strict {
-                self.prepare_with(hook, &watch).await?;
-                let first = self.draft.changes();
+            let mut first = None;
+            loop {
+                let mut request = ModelRequest::new(&mut self.draft, &self.context, &hook.key, self.step);
+                let result = match &hook.code {
+                    HookCode::Sync(code) => watch.span.in_scope(|| code.call(&mut request)),
+                    HookCode::Async(code) => {
+                        wait_for(code.call(&mut request, hook.identity.timeout), &self.cancel, &watch).await
+                    }
+                };
+                // T7: what a hook adds to the history is kept exactly or refused.
+                let result = result.and_then(|()| self.draft.check_kept().map_err(BoxError::from));
+                if let Err(source) = result {
+                    self.draft.roll_back();
+                    return Err(self.hook_failed(&hook.identity, source, &watch));
+                }
+                if !agent.settings.strict || first.is_some() {
+                    break;
+                }
+                first = Some(self.draft.changes());
                 self.draft.roll_back();
-                Some(first)
-            } else {
-                None
-            };
-            self.prepare_with(hook, &watch).await?;
+            }
             if let Some(first) = first {
                 self.same_twice(&hook.identity, &first, &self.draft.changes(), &watch)?;
             }
-            let changes = self.draft.accept();
-            self.hook_ran(&hook.identity, &changes, None, &watch);
-            self.gain(changes);
+            if watch.started.is_some() || self.draft.has_changes() {
+                let changes = self.draft.accept();
+                self.hook_ran(&hook.identity, &changes, None, &watch);
+                self.gain(changes);
+            }
         }
         Ok(())
-    }
-
-    async fn prepare_with(&mut self, hook: &BoundHook<BeforeModel>, watch: &Watch) -> Result<(), Error> {
-        let mut request = ModelRequest::new(&mut self.draft, &self.context, &hook.key, self.step);
-        let result = unless_cancelled(&self.cancel, hook.run(&mut request)).instrument(watch.span.clone()).await;
-        // T7: what a hook adds to the history is kept exactly or refused.
-        let result = result.map(|result| result.and_then(|()| self.draft.check_kept().map_err(BoxError::from)));
-        if !matches!(result, Some(Ok(()))) {
-            self.draft.roll_back();
-        }
-        self.hook_result(&hook.identity, result, watch)
     }
 
     /// Runs the `after_tool` hooks on the result that a receipt keeps, and gives what the model is to see.
@@ -70,9 +74,15 @@ impl Run {
             loop {
                 let (tool, call_id) = (&receipt.tool, &receipt.call_id);
                 let mut observation = ToolObservation::new(&mut draft, tool, call_id, &self.context, receipt.step);
-                let outcome = unless_cancelled(&self.cancel, hook.run(&mut observation));
-                let outcome = outcome.instrument(watch.span.clone()).await;
-                self.hook_result(&hook.identity, outcome, &watch)?;
+                let outcome = match &hook.code {
+                    HookCode::Sync(code) => watch.span.in_scope(|| code.call(&mut observation)),
+                    HookCode::Async(code) => {
+                        wait_for(code.call(&mut observation, hook.identity.timeout), &self.cancel, &watch).await
+                    }
+                };
+                if let Err(source) = outcome {
+                    return Err(self.hook_failed(&hook.identity, source, &watch));
+                }
                 if !agent.settings.strict || first.is_some() {
                     break;
                 }
@@ -101,12 +111,16 @@ impl Run {
             let mut first = None;
             loop {
                 let mut response = FinalResponse::new(draft, &self.receipts, &self.context, self.step);
-                let outcome = unless_cancelled(&self.cancel, hook.run(&mut response));
-                let outcome = outcome.instrument(watch.span.clone()).await;
-                if !matches!(outcome, Some(Ok(()))) {
+                let outcome = match &hook.code {
+                    HookCode::Sync(code) => watch.span.in_scope(|| code.call(&mut response)),
+                    HookCode::Async(code) => {
+                        wait_for(code.call(&mut response, hook.identity.timeout), &self.cancel, &watch).await
+                    }
+                };
+                if let Err(source) = outcome {
                     draft.roll_back();
+                    return Err(self.hook_failed(&hook.identity, source, &watch));
                 }
-                self.hook_result(&hook.identity, outcome, &watch)?;
                 if !agent.settings.strict || first.is_some() {
                     break;
                 }
@@ -158,16 +172,12 @@ impl Run {
         });
     }
 
-    fn hook_result(
-        &self,
-        hook: &HookIdentity,
-        result: Option<Result<(), BoxError>>,
-        watch: &Watch,
-    ) -> Result<(), Error> {
-        let result = match result {
-            None => Err(self.cancelled()),
-            Some(Ok(())) => Ok(()),
-            Some(Err(source)) => Err(match source.downcast::<ValueError>() {
+    #[cold]
+    fn hook_failed(&self, hook: &HookIdentity, source: BoxError, watch: &Watch) -> Error {
+        let error = if source.is::<RunCancelled>() {
+            self.cancelled()
+        } else {
+            match source.downcast::<ValueError>() {
                 Ok(error) => self.unkept_by(hook, *error),
                 Err(source) => Error::Hook {
                     run_id: self.id().clone(),
@@ -176,12 +186,10 @@ impl Run {
                     step: self.step,
                     source,
                 },
-            }),
+            }
         };
-        if let Err(error) = &result {
-            telemetry::failed(&watch.span, error.kind());
-        }
-        result
+        telemetry::failed(&watch.span, error.kind());
+        error
     }
 
     fn unkept_by(&self, hook: &HookIdentity, source: ValueError) -> Error {
@@ -200,6 +208,21 @@ impl Run {
         telemetry::failed(&watch.span, error.kind());
         Err(error)
     }
+}
+
+/// The run was cancelled while a hook ran; it does not leave this file.
+#[derive(Debug, thiserror::Error)]
+#[error("the run was cancelled")]
+struct RunCancelled;
+
+/// Waits for an async hook, in its span, unless the run is cancelled meanwhile (contract S7).
+async fn wait_for(
+    hook: impl Future<Output = Result<(), BoxError>>,
+    cancel: &CancellationToken,
+    watch: &Watch,
+) -> Result<(), BoxError> {
+    let result = unless_cancelled(cancel, hook).instrument(watch.span.clone()).await;
+    result.unwrap_or_else(|| Err(Box::new(RunCancelled)))
 }
 
 /// What is known of a hook while it runs.
