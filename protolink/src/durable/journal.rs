@@ -129,8 +129,10 @@ pub struct Replied {
     /// The step, counted from 1.
     pub step: u32,
     /// What the conversation gained since the last commit.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub delta: Vec<Change>,
     /// What hooks did since the last commit.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hooks: Vec<HookRecord>,
     /// The tools of the step (contract M10).
     pub roster: Vec<String>,
@@ -140,16 +142,21 @@ pub struct Replied {
     /// The reply.
     pub reply: ReportedReply,
     /// What becomes of each call, in the order of the calls.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<CallRecord>,
     /// What the run waits for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interruption: Option<Interruption>,
     /// What the run spent so far.
     pub spent: Spent,
     /// How many calls were refused so far.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub corrections: u32,
     /// Answers that were sent back, and are still shown to the model.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub revisions: Vec<Revision>,
     /// How often an answer was sent back so far.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub revisions_made: u32,
 }
 
@@ -369,12 +376,21 @@ impl Drop for Journal {
     }
 }
 
+/// Whether a field says nothing, so that it need not be written.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 fn encode(run_id: &RunId, sequence: u64, record: &Record) -> Result<Row, StoreError> {
-    let payload = serde_json::to_string(record).map_err(|error| StoreError::Damaged {
+    let unwritable = |reason: String| StoreError::Damaged {
         run_id: run_id.clone(),
         sequence: Some(sequence),
-        reason: format!("the record cannot be written: {error}"),
-    })?;
+        reason: format!("the record cannot be written: {reason}"),
+    };
+    // As long as most records are, so that a step's rows do not grow byte by byte.
+    let mut payload = Vec::with_capacity(1024);
+    serde_json::to_writer(&mut payload, record).map_err(|error| unwritable(error.to_string()))?;
+    let payload = String::from_utf8(payload).map_err(|error| unwritable(error.to_string()))?;
     Ok(Row::new(run_id, sequence, JOURNAL_VERSION, payload))
 }
 

@@ -58,12 +58,13 @@ impl Run {
         interruption: Option<Interruption>,
     ) -> Result<(), Error> {
         let record = reply.map(|reply| {
-            let mut delta = self.delta.clone();
-            delta.extend_from_slice(&self.step_delta);
+            // A run whose commit fails stops, so that nobody asks for them again.
+            let mut delta = std::mem::take(&mut self.delta);
+            delta.append(&mut self.step_delta);
             Record::Replied(Box::new(Replied {
                 step: self.step,
                 delta,
-                hooks: self.hook_log.clone(),
+                hooks: std::mem::take(&mut self.hook_log),
                 roster: self.draft.roster.roster().specs().iter().map(|spec| spec.name().to_owned()).collect(),
                 sent_otherwise: self.draft.history.sends_otherwise(),
                 reply,
