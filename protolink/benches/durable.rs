@@ -93,47 +93,52 @@ fn commits(folder: &Path) -> Measured<bool> {
     })?
 }
 
-/// A durable step against two commits of the same bytes by rusqlite alone.
+/// A durable step against two commits of the same bytes by rusqlite alone, in turns: one of these, one of those.
 fn two_commits(folder: &Path) -> Measured<bool> {
-    const BLOCKS: usize = 30;
-    const STEPS: u32 = 60;
+    const STEPS: u32 = 3_000;
     let raw = Connection::open(folder.join("raw.sqlite"))?;
     raw.execute_batch(
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
          CREATE TABLE raw (key INTEGER PRIMARY KEY, payload TEXT NOT NULL)",
     )?;
-    let write_raw = |payloads: &[String]| -> Measured<Duration> {
-        let start = Instant::now();
-        for payload in payloads {
-            raw.prepare_cached("INSERT INTO raw (payload) VALUES (?1)")?.execute([payload])?;
-        }
-        Ok(start.elapsed())
-    };
     let store = SqliteStore::open(folder.join("steps.sqlite"))?;
-    block_on(async {
-        let (mut raws, mut ours) = (Vec::new(), Vec::new());
-        for block in 0..BLOCKS {
-            let marks = Marks::default();
-            let run_id = RunId::from(format!("run {block}"));
-            let _ = agent(&store, STEPS, &marks)?.run("go").run_id(&run_id).await?;
-            let marks = marks.take();
-            let ours_here = (marks[marks.len() - 1] - marks[0]) / STEPS;
-            let rows = store.load(&run_id).await?.rows;
-            // The rows of the steps: behind the start, before the answer and the end.
-            let payloads: Vec<String> = rows.into_iter().skip(1).map(|row| row.payload).collect();
-            let payloads = &payloads[..2 * usize::try_from(STEPS)?];
-            let raw_here = write_raw(payloads)? / STEPS;
-            // Both logs grow to their size first; from then on both are written over.
-            if block >= BLOCKS / 3 {
-                ours.push(ours_here);
-                raws.push(raw_here);
-            }
+    let payloads = block_on(step_payloads(&store))??;
+    let (raw, turns) = (Mutex::new(raw), Arc::new(Mutex::new((None::<Instant>, Vec::new(), Vec::new()))));
+    let noted = Arc::clone(&turns);
+    let between = move |_: &mut ModelRequest<'_>| -> Result<(), String> {
+        let begun = Instant::now();
+        let raw = raw.lock().unwrap_or_else(PoisonError::into_inner);
+        for payload in &payloads {
+            let insert = raw.prepare_cached("INSERT INTO raw (payload) VALUES (?1)");
+            insert.and_then(|mut insert| insert.execute([payload])).map_err(|error| error.to_string())?;
         }
-        let (raw, ours) = (median(raws), median(ours));
-        let ratio = ours.as_secs_f64() / raw.as_secs_f64();
-        let detail = format!("{ours:?} a step, {raw:?} by rusqlite alone");
-        Ok(report("a durable step / two raw commits", ratio, 1.5, ratio <= 1.5, &detail))
-    })?
+        let ended = Instant::now();
+        let mut noted = noted.lock().unwrap_or_else(PoisonError::into_inner);
+        let (last, ours, raws) = &mut *noted;
+        if let Some(last) = last {
+            ours.push(begun - *last);
+            raws.push(ended - begun);
+        }
+        *last = Some(ended);
+        Ok(())
+    };
+    let agent = builder(&store, STEPS).before_model("between", between).build()?;
+    block_on(async { agent.invoke("go").await.map(drop) })??;
+    let (_, ours, raws) = std::mem::take(&mut *turns.lock().unwrap_or_else(PoisonError::into_inner));
+    // Both logs grow to their size first; from then on both are written over.
+    let grown = ours.len() / 3;
+    let (ours, raw) = (median(ours[grown..].to_vec()), median(raws[grown..].to_vec()));
+    let ratio = ours.as_secs_f64() / raw.as_secs_f64();
+    let detail = format!("{ours:?} a step, {raw:?} by rusqlite alone");
+    Ok(report("a durable step / two raw commits", ratio, 1.5, ratio <= 1.5, &detail))
+}
+
+/// What the two rows of a step hold.
+async fn step_payloads(store: &SqliteStore) -> Measured<Vec<String>> {
+    let answer = agent(store, 3, &Marks::default())?.invoke("go").await?;
+    let rows = store.load(answer.run_id()).await?.rows;
+    // Start, reply and receipt of the first step, then those of the second.
+    Ok(rows.into_iter().skip(3).take(2).map(|row| row.payload).collect())
 }
 
 /// A step behind step 2,000 of a long run against one behind step 10 of a short one, in turns.
