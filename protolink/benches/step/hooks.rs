@@ -12,7 +12,7 @@ use crate::clock::ThreadClock;
 use crate::subject::CallsAndAnswers;
 
 /// How many hooks run in the step that is measured.
-const HOOKS: u32 = 1_000;
+const HOOKS: u32 = 100;
 
 fn looks(request: &mut ModelRequest<'_>) {
     black_box(request.step());
