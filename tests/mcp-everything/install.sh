@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the reference MCP server (Node 20 and npm) and prints the file that starts it, for the variable
-# PROTOLINK_MCP_EVERYTHING of the test `mcp_everything`.
+# PROTOLINK_MCP_EVERYTHING of the test `mcp`.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

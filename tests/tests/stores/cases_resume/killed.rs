@@ -4,7 +4,7 @@ use protolink::prelude::*;
 use protolink_tests::Log;
 use protolink_tests::durable::{Mishap, Outcome, Place, Watched, on_both};
 
-use crate::payer::{Killer, Point, Record, finish, payer, said, script};
+use super::payer::{Killer, Point, Record, finish, payer, said, script};
 
 /// What is said in a run that nothing interrupts.
 const SAID: [&str; 7] = [

@@ -12,7 +12,7 @@ use protolink_tests::Log;
 use protolink_tests::durable::{Effects, Outcome, Place, on_both};
 use serde_json::{Value, json};
 
-use crate::payer::{Killer, Point, Record, payer, script};
+use super::payer::{Killer, Point, Record, payer, script};
 
 /// An agent whose every payment needs a person's yes.
 fn clerk(effects: &Effects, model: &ScriptedModel) -> AgentBuilder {

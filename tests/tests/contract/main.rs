@@ -1,0 +1,26 @@
+//! The clauses of the contract, except those of what is kept in a store.
+//!
+//! They share one binary: each one links the whole library.
+
+mod after_tool;
+mod bad_days;
+mod bad_input;
+mod before_complete;
+mod before_model;
+mod cases_edits;
+mod cases_failures;
+mod cases_filter;
+mod cases_paths;
+mod cases_values;
+mod clauses;
+mod context_artifacts;
+mod context_policy;
+mod macro_tools;
+mod matrix;
+mod policy_budget;
+mod programs;
+mod stages;
+mod streaming;
+mod strict;
+mod structured_answers;
+mod unkept_values;
