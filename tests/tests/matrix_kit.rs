@@ -136,6 +136,23 @@ async fn d2_a_hook_that_remembers_in_its_process_is_found_out() -> Tested {
 }
 
 #[tokio::test]
+async fn d2_a_hook_that_edits_the_conversation_once_a_process_is_found_out_though_the_answer_is_the_same() -> Tested {
+    let (failures, all, said) = found_out(|model| {
+        let noted = Counter::new();
+        clerk(&model, &Counter::new()).before_model("note_once", move |request: &mut ModelRequest<'_>| {
+            if noted.next() == 1 {
+                request.history().push(Message::user("a note"));
+            }
+        })
+    })
+    .await?;
+    assert!(failures > 0 && failures < all, "{said}");
+    assert!(said.contains("message 4 is") && said.contains("a note") && !said.contains("the answer is {"), "{said}");
+    assert!(said.contains("hook run that is kept"), "{said}");
+    Ok(())
+}
+
+#[tokio::test]
 async fn d2_a_hook_with_an_effect_that_must_not_be_repeated_is_found_out() -> Tested {
     let (_, _, said) = found_out(|model| {
         let sent = Counter::new();

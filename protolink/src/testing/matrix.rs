@@ -30,6 +30,7 @@
 
 mod case;
 mod drive;
+mod kept;
 mod ledger;
 mod process;
 mod report;
@@ -48,7 +49,8 @@ pub use self::report::{HookRun, MatrixCase, MatrixError, MatrixReport};
 /// A scripted scenario, and the stores in which it is run; [`run`](Self::run) runs it.
 ///
 /// What a matrix does:
-/// - The scenario runs once, as it is, in memory; that answer is the one that counts.
+/// - The scenario runs once, as it is, in memory; what it leaves is what counts: the answer, the conversation, the
+///   receipts, and what each hook did.
 /// - It runs again plain and streamed, in each store, with the policy as it is and with a pause for approval of every
 ///   call that the policy allows.
 /// - Each of these it runs with a crash before and after every commit: the run is dropped where it stands, its lease is
@@ -66,6 +68,8 @@ pub struct Matrix {
 impl Matrix {
     /// The name of the run in each store; a run of this name that is there is deleted.
     pub const RUN_ID: &'static str = "protolink-matrix";
+    /// The name of the conversation that the run makes.
+    pub const CONVERSATION: &'static str = "protolink-matrix";
 
     /// A scenario: the prompt, and what the model replies. It runs in memory.
     pub fn new(prompt: impl Into<String>, script: impl IntoIterator<Item = Reply>) -> Self {
@@ -89,7 +93,7 @@ impl Matrix {
     /// set here.
     ///
     /// # Errors
-    /// [`MatrixError::Failed`] where a combination gives another answer than the plain run, fails, or runs a tool twice
+    /// [`MatrixError::Failed`] where a combination leaves something else than the plain run, fails, or runs a tool twice
     /// for one action that is not idempotent; it lists them. [`MatrixError::Plain`] where the plain run itself fails,
     /// [`MatrixError::Build`] where there is no agent.
     pub async fn run<S, A>(
@@ -102,7 +106,7 @@ impl Matrix {
         let first = Combination::new(MatrixPath::Plain, "memory", false, None);
         let plain = scenario.run(first, &memory).await?;
         let answer = plain.case.result.clone().map_err(MatrixError::Plain)?;
-        scenario.results = plain.results;
+        (scenario.results, scenario.kept) = (plain.results, Some(plain.kept));
         let mut report = MatrixReport::new(answer);
         for (name, store) in &self.stores {
             for path in [MatrixPath::Plain, MatrixPath::Streamed] {

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::Matrix;
 use super::case::{Combination, MatrixPath};
+use super::kept::Kept;
 use super::ledger::Ledger;
 use super::process::Process;
 use super::report::{MatrixCase, MatrixError};
@@ -36,6 +37,8 @@ pub(super) struct Scenario<'b> {
     build: Build<'b>,
     /// What the actions of the first run gave back.
     pub(super) results: BTreeMap<ActionId, Value>,
+    /// What the first run left.
+    pub(super) kept: Option<Kept>,
 }
 
 /// What became of one combination.
@@ -43,6 +46,7 @@ pub(super) struct Done {
     pub(super) case: MatrixCase,
     pub(super) commits: u64,
     pub(super) results: BTreeMap<ActionId, Value>,
+    pub(super) kept: Kept,
 }
 
 /// How one process ended that did not die.
@@ -55,7 +59,7 @@ enum End {
 
 impl<'b> Scenario<'b> {
     pub(super) fn new(prompt: String, model: ScriptedModel, reply: String, build: Build<'b>) -> Self {
-        Self { prompt, model, reply, build, results: BTreeMap::new() }
+        Self { prompt, model, reply, build, results: BTreeMap::new(), kept: None }
     }
 
     pub(super) async fn run(&self, combination: Combination, store: &Arc<dyn RunStore>) -> Result<Done, MatrixError> {
@@ -88,12 +92,20 @@ impl<'b> Scenario<'b> {
                 break;
             }
         }
+        let (kept, unread) = match Kept::read(store).await {
+            Ok(kept) => (kept, None),
+            Err(error) => (Kept::default(), Some(format!("what it left cannot be read: {}", in_words(&error)))),
+        };
         store.delete(&run_id).await?;
+        let mut differences: Vec<String> = unread.into_iter().collect();
+        if let (Some(first), Some(Ok(_))) = (&self.kept, &result) {
+            differences.extend(kept.differences(first));
+        }
         let result = result.unwrap_or_else(|| Err("it does not come to an end".to_owned()));
         let (executions, twice) = ledger.executions(&may_repeat);
         let entries = ledger.entries();
-        let case = MatrixCase { combination, result, executions, hooks: entries.hooks.clone(), twice };
-        Ok(Done { case, commits: entries.commits, results: entries.results.clone() })
+        let case = MatrixCase { combination, result, executions, hooks: entries.hooks.clone(), twice, differences };
+        Ok(Done { case, commits: entries.commits, results: entries.results.clone(), kept })
     }
 
     fn agent(
@@ -132,7 +144,7 @@ impl<'b> Scenario<'b> {
                 MatrixPath::Streamed => drain(resume.stream()).await,
             }
         } else {
-            let run = agent.run(self.prompt.as_str()).run_id(run_id);
+            let run = agent.run(self.prompt.as_str()).run_id(run_id).session(Some(Matrix::CONVERSATION.to_owned()));
             match path {
                 MatrixPath::Plain => run.await,
                 MatrixPath::Streamed => drain(run.stream()).await,

@@ -39,6 +39,8 @@ pub struct MatrixCase {
     pub hooks: Vec<HookRun>,
     /// Tools that were started twice for one action, and are not idempotent.
     pub twice: Vec<String>,
+    /// In what the conversation, the receipts and the kept hook runs differ from those of the plain run, in words.
+    pub differences: Vec<String>,
 }
 
 impl MatrixCase {
@@ -50,7 +52,7 @@ impl MatrixCase {
             Ok(_) => None,
         };
         let twice = self.twice.iter().map(|tool| format!("`{tool}` ran twice for one action"));
-        let faults: Vec<String> = wrong.into_iter().chain(twice).collect();
+        let faults: Vec<String> = wrong.into_iter().chain(twice).chain(self.differences.iter().cloned()).collect();
         (!faults.is_empty()).then(|| faults.join("; "))
     }
 }
