@@ -1,5 +1,7 @@
 //! What can be watched of a run, and who watches (contract P3).
 
+mod effect;
+
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -11,6 +13,8 @@ use crate::model::{FinishReason, Usage};
 use crate::outcome::{Answer, Interruption};
 use crate::rules::context::ContextManifest;
 use crate::value::SharedValue;
+
+pub use effect::{HookDifference, HookEffect};
 
 /// Something that happened in a run.
 ///
@@ -163,58 +167,6 @@ pub enum RunEvent {
         /// What the error says.
         error: String,
     },
-}
-
-/// What a hook's changes amount to, without payload.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct HookEffect {
-    /// Tools that it removed.
-    pub tools_removed: Vec<String>,
-    /// Messages that it added, removed or edited.
-    pub messages_changed: usize,
-    /// Whether it changed the system message.
-    pub system_changed: bool,
-    /// The digest and size of what it was given and of what it left, for a result or an answer.
-    pub content: Option<ContentEffect>,
-}
-
-/// What a hook did to a result or an answer, without payload.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct ContentEffect {
-    /// The digest of what it was given.
-    pub before: crate::digest::Digest,
-    /// The digest of what it left.
-    pub after: crate::digest::Digest,
-    /// How many bytes of JSON it added or, negative, took away.
-    pub bytes: i64,
-}
-
-impl HookEffect {
-    /// What these changes amount to; `content` is what a result or an answer was and is.
-    pub(crate) fn of(changes: &[Change], content: Option<(&SharedValue, &SharedValue)>) -> Self {
-        let mut effect = Self::default();
-        for change in changes {
-            match change {
-                Change::ToolRemoved { tool } => effect.tools_removed.push(tool.clone()),
-                Change::Pushed { .. } | Change::Inserted { .. } | Change::Removed { .. } | Change::Edited { .. } => {
-                    effect.messages_changed += 1;
-                }
-                Change::SystemSet { .. } | Change::SystemAppended { .. } | Change::SystemReset { .. } => {
-                    effect.system_changed = true;
-                }
-                Change::ResultChanged { .. } | Change::AnswerChanged { .. } | Change::RevisionAsked { .. } => {}
-            }
-        }
-        effect.content = content.filter(|(before, after)| !before.same(after)).map(|(before, after)| {
-            let ((before, was), (after, is)) =
-                (crate::digest::Digest::of_json(before), crate::digest::Digest::of_json(after));
-            let bytes = i64::try_from(is).unwrap_or(i64::MAX).saturating_sub(i64::try_from(was).unwrap_or(i64::MAX));
-            ContentEffect { before, after, bytes }
-        });
-        effect
-    }
 }
 
 /// Watches runs. It sees everything and can stop nothing: its failure, or its panic, is reported and the run goes on.

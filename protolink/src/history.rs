@@ -4,6 +4,7 @@ mod edit;
 mod sizes;
 mod slot;
 mod state;
+mod touched;
 
 pub use edit::{HistoryMut, MessageMut};
 pub(crate) use sizes::Sizes;

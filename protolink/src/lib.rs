@@ -138,7 +138,7 @@ pub use config::AgentConfig;
 pub use conversation::Conversation;
 pub use digest::Digest;
 pub use error::{BuildError, Error};
-pub use event::{ContentEffect, HookEffect, Observer, RunEvent};
+pub use event::{HookDifference, HookEffect, Observer, RunEvent};
 pub use fingerprint::{
     ContractChange, ContractFingerprint, ContractPart, Fingerprint, ListFingerprint, PartKind, UnknownFingerprint,
 };

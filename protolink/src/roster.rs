@@ -22,6 +22,10 @@ impl Roster {
         self.left.as_deref().unwrap_or(&self.registered)
     }
 
+    fn names(&self) -> Vec<&str> {
+        self.specs().iter().map(|spec| spec.name()).collect()
+    }
+
     pub(crate) fn contains(&self, name: &str) -> bool {
         self.specs().iter().any(|spec| spec.name() == name)
     }
@@ -67,6 +71,11 @@ impl RosterDraft {
 
     pub(crate) fn changes(&self) -> &[Change] {
         &self.changes
+    }
+
+    /// The names of the tools as the running hook found them and as it left them, where it removed some.
+    pub(crate) fn names_around_the_hook(&self) -> Option<(Vec<&str>, Vec<&str>)> {
+        self.before.as_ref().map(|before| (before.names(), self.current.names()))
     }
 
     pub(crate) fn accept(&mut self) -> Vec<Change> {

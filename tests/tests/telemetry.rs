@@ -123,6 +123,10 @@ async fn p3_a_hook_is_a_span_with_stage_name_and_number_of_changes() -> Tested {
     );
     let redact = named(&spans, "hook")[1];
     assert_ne!(redact.get("protolink.hook.digest_before"), redact.get("protolink.hook.digest_after"));
+    let bytes = r#""s3cret-seen""#.len().abs_diff(r#""s3cret-result""#.len());
+    assert_eq!(redact.get("protolink.hook.size_difference"), format!("-{bytes}"));
+    let narrow = named(&spans, "hook")[0];
+    assert_ne!(narrow.get("protolink.hook.digest_before"), narrow.get("protolink.hook.digest_after"));
     Ok(())
 }
 
@@ -171,5 +175,17 @@ async fn p3_what_failed_says_of_what_kind_and_not_with_what() -> Tested {
     assert_eq!((run.get("protolink.run.outcome"), run.get("otel.status_code")), ("failed", "ERROR"));
     assert!(run.has("error.type"));
     assert!(!format!("{spans:?}").contains("s3cret"), "{spans:?}");
+    Ok(())
+}
+
+#[test]
+fn the_lines_of_otlp_export_in_the_document_are_those_of_the_example() -> Tested {
+    let read = |path: &str| std::fs::read_to_string(format!("{}/../{path}", env!("CARGO_MANIFEST_DIR")));
+    let (document, example) = (read("docs/telemetry.md")?, read("examples/otlp.rs")?);
+    let (_, shown) = document.split_once("```rs\n").ok_or("the document shows them")?;
+    let (shown, _) = shown.split_once("```").ok_or("the block ends")?;
+    let example: Vec<&str> = example.lines().map(str::trim_start).collect();
+    let shown: Vec<&str> = shown.lines().map(str::trim_start).collect();
+    assert!(shown.len() > 3 && example.windows(shown.len()).any(|lines| lines == shown), "{shown:#?}");
     Ok(())
 }

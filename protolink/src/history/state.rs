@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::sizes::Sizes;
 use super::slot::SystemSlot;
+use super::touched::{Side, Touched};
 use crate::change::{Captured, Change, MessageEdit, Scope};
 use crate::ids::MessageId;
 use crate::message::{Message, ToolOutcome};
@@ -171,6 +172,8 @@ pub(crate) struct HistoryDraft {
     next_id_before: u64,
     /// What the running hook did.
     pub(super) changes: Vec<Change>,
+    /// What the running hook touched, where somebody wants to know.
+    touched: Option<Touched>,
     /// The compiled system message of this step.
     compiled: Arc<str>,
     /// The message that the run began with: its prompt.
@@ -270,11 +273,38 @@ impl HistoryDraft {
         &self.changes
     }
 
+    /// Takes note of what the next hook touches.
+    pub(crate) fn note_touched(&mut self) {
+        self.touched = Some(Touched::default());
+    }
+
+    /// What the running hook touched, as it found it and as it left it; `None` where it touched nothing, or nobody
+    /// wanted to know. `tools` are the names before and after, where it removed some.
+    pub(crate) fn touched<'t>(&'t self, tools: Option<(Vec<&'t str>, Vec<&'t str>)>) -> Option<(Side<'t>, Side<'t>)> {
+        self.touched.as_ref()?.sides(self.sent_system(), tools)
+    }
+
+    fn touch(
+        &mut self,
+        scope: Scope,
+        id: MessageId,
+        found: Option<(usize, Arc<Message>)>,
+        left: Option<(usize, Arc<Message>)>,
+    ) {
+        if let Some(touched) = &mut self.touched {
+            match scope {
+                Scope::History => touched.history.touch(id, found, left),
+                Scope::ThisStep => touched.this_step.touch(id, found, left),
+            }
+        }
+    }
+
     /// Keeps what the running hook did, and hands it out.
     pub(crate) fn accept(&mut self) -> Vec<Change> {
         self.accepted = self.undo.len();
         self.next_id_before = self.next_id;
         self.before_hook = OverlayBefore::Untouched;
+        self.touched = None;
         std::mem::take(&mut self.changes)
     }
 
@@ -291,6 +321,7 @@ impl HistoryDraft {
         if let OverlayBefore::Found(overlay) = std::mem::take(&mut self.before_hook) {
             self.overlay = overlay;
         }
+        self.touched = None;
         self.changes.clear();
     }
 
@@ -399,6 +430,7 @@ impl HistoryDraft {
                 }
             }
         }
+        self.touch(scope, id, None, Some((index, Arc::clone(&message))));
         let message = Captured::Content(message);
         self.changes.push(if at_end {
             Change::Pushed { scope, id, message }
@@ -422,6 +454,7 @@ impl HistoryDraft {
                 (id, message)
             }
         };
+        self.touch(scope, id, Some((index, Arc::clone(&message))), None);
         self.changes.push(Change::Removed { scope, id, index });
         Some(message)
     }
@@ -446,6 +479,7 @@ impl HistoryDraft {
         if edits.is_empty() {
             return;
         }
+        let found = Arc::clone(&self.view(scope).messages[index]);
         match scope {
             Scope::ThisStep => drop(self.overlay().apply_edits(index, &edits)),
             Scope::History => {
@@ -459,10 +493,16 @@ impl HistoryDraft {
                 }
             }
         }
+        let left = Arc::clone(&self.view(scope).messages[index]);
+        self.touch(scope, id, Some((index, found)), Some((index, left)));
         self.changes.push(Change::Edited { scope, id, index, edits: Captured::Content(edits) });
     }
 
     pub(super) fn edit_system(&mut self, scope: Scope, change: Change, edit: impl Fn(&mut SystemSlot)) {
+        if self.touched.as_ref().is_some_and(|touched| touched.system.is_none()) {
+            let found = Some(self.sent_system().to_owned());
+            self.touched.get_or_insert_default().system = found;
+        }
         match scope {
             Scope::ThisStep => edit(&mut self.overlay().system),
             Scope::History => {

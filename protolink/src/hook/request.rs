@@ -3,6 +3,7 @@
 use std::marker::PhantomData;
 
 use crate::change::{Captured, Change, Scope};
+use crate::event::HookDifference;
 use crate::history::{HistoryDraft, HistoryMut};
 use crate::message::Message;
 use crate::roster::{RosterDraft, ToolsMut};
@@ -30,6 +31,13 @@ impl StepDraft {
         }
         changes.extend(removed);
         changes
+    }
+
+    /// What the running hook was given beside what it leaves, where [`note_touched`](HistoryDraft::note_touched) was
+    /// asked for and it touched anything.
+    pub(crate) fn difference(&self) -> Option<HookDifference> {
+        let (before, after) = self.history.touched(self.roster.names_around_the_hook())?;
+        Some(HookDifference::between(&before, &after))
     }
 
     /// Whether the running hook did anything so far.

@@ -12,7 +12,7 @@ use super::waiting::unless_cancelled;
 use crate::change::Change;
 use crate::durable::journal::HookRecord;
 use crate::error::Error;
-use crate::event::{HookEffect, RunEvent};
+use crate::event::{HookDifference, HookEffect, RunEvent};
 use crate::hook::{
     BoxError, FinalResponse, HookCode, HookIdentity, ModelRequest, ObservationDraft, ResponseDraft, Stage,
     ToolObservation,
@@ -28,6 +28,9 @@ impl Run {
             let watch = self.watch(&hook.identity);
             let mut first = None;
             loop {
+                if watch.started.is_some() {
+                    self.draft.history.note_touched();
+                }
                 let mut request = ModelRequest::new(&mut self.draft, &self.context, &hook.key, self.step);
                 let result = match &hook.code {
                     HookCode::Sync(code) => watch.span.in_scope(|| code.call(&mut request)),
@@ -51,8 +54,9 @@ impl Run {
                 self.same_twice(&hook.identity, &first, &self.draft.changes(), &watch)?;
             }
             if watch.started.is_some() || self.draft.has_changes() {
+                let difference = self.draft.difference();
                 let changes = self.draft.accept();
-                self.hook_ran(&hook.identity, &changes, None, &watch);
+                self.hook_ran(&hook.identity, &changes, || difference, &watch);
                 self.gain(changes);
             }
         }
@@ -94,7 +98,8 @@ impl Run {
             }
             let change = draft.accept(&receipt.call_id).map_err(|error| self.unkept_by(&hook.identity, error))?;
             let changes: Vec<Change> = change.into_iter().collect();
-            self.hook_ran(&hook.identity, &changes, Some((&before, draft.current())), &watch);
+            let difference = || HookDifference::of_content(&before, draft.current());
+            self.hook_ran(&hook.identity, &changes, difference, &watch);
         }
         Ok(draft.into_current())
     }
@@ -131,7 +136,8 @@ impl Run {
                 self.same_twice(&hook.identity, &first, &draft.changes(), &watch)?;
             }
             let accepted = draft.accept();
-            self.hook_ran(&hook.identity, &accepted.changes, Some((&before, draft.content())), &watch);
+            let difference = || HookDifference::of_content(&before, draft.content());
+            self.hook_ran(&hook.identity, &accepted.changes, difference, &watch);
             if let Some(feedback) = accepted.revision {
                 return Ok(Some((hook.name().to_owned(), feedback)));
             }
@@ -151,12 +157,12 @@ impl Run {
         &mut self,
         hook: &HookIdentity,
         changes: &[Change],
-        content: Option<(&SharedValue, &SharedValue)>,
+        difference: impl FnOnce() -> Option<HookDifference>,
         watch: &Watch,
     ) {
         let Some(started) = watch.started else { return };
         let (stage, step, duration) = (hook.stage, self.step, started.elapsed());
-        let effect = HookEffect::of(changes, content);
+        let effect = HookEffect::of(changes, difference());
         telemetry::hook_ran(&watch.span, changes.len(), &effect);
         if self.journal.is_some() {
             let (hook, changes) = (hook.name.clone(), changes.len());

@@ -192,6 +192,7 @@ pub(super) fn hook(hook: &HookIdentity, step: u32) -> Span {
         protolink.hook.messages_changed = Empty,
         protolink.hook.digest_before = Empty,
         protolink.hook.digest_after = Empty,
+        protolink.hook.size_difference = Empty,
         protolink.step = step,
     )
 }
@@ -204,9 +205,10 @@ pub(super) fn hook_ran(span: &Span, changes: usize, effect: &HookEffect) {
     span.record("protolink.hook.changes", changes);
     span.record("protolink.hook.tools_removed", effect.tools_removed.len());
     span.record("protolink.hook.messages_changed", effect.messages_changed);
-    if let Some(content) = &effect.content {
-        span.record("protolink.hook.digest_before", display(content.before));
-        span.record("protolink.hook.digest_after", display(content.after));
+    if let Some(difference) = &effect.difference {
+        span.record("protolink.hook.digest_before", display(difference.before));
+        span.record("protolink.hook.digest_after", display(difference.after));
+        span.record("protolink.hook.size_difference", difference.bytes);
     }
 }
 

@@ -225,18 +225,83 @@ async fn p3_what_hooks_did_stands_in_events_and_in_the_journal_alike() -> Tested
     let effect = |name: &str| -> &HookEffect { &records.iter().find(|hook| hook.hook == name).expect("it ran").effect };
     let narrow = effect("narrow");
     assert_eq!((&narrow.tools_removed[..], narrow.messages_changed), (&["idle".to_owned()][..], 1));
-    assert!(narrow.system_changed && narrow.content.is_none());
+    assert!(narrow.system_changed);
     let shorten = effect("shorten");
     assert_eq!((shorten.messages_changed, shorten.system_changed), (1, false));
-    let redact = effect("redact").content.as_ref().ok_or("it changed the result")?;
+    let redact = effect("redact").difference.as_ref().ok_or("it changed the result")?;
     assert_eq!(redact.before, digest(json!({ "query": "lamps" }))?);
     assert_eq!(redact.after, digest(json!("[2 hits]"))?);
     assert_eq!(redact.bytes, i64::try_from(r#""[2 hits]""#.len())? - i64::try_from(r#"{"query":"lamps"}"#.len())?);
     assert_eq!(effect("look"), &HookEffect::default(), "it only looked");
-    assert_eq!(effect("sign").content.as_ref().map(|content| content.bytes), Some(8));
+    assert_eq!(effect("sign").difference.as_ref().map(|difference| difference.bytes), Some(8));
     let text = format!("{records:?}");
     assert!(!text.contains("lamps") && !text.contains("hits") && !text.contains("shop"), "{text}");
     Ok(())
+}
+
+/// What a hook did to a request, by the digests of these texts.
+fn assert_difference(effect: &HookEffect, before: &str, after: &str) -> Tested {
+    let difference = effect.difference.as_ref().ok_or("it changed the request")?;
+    assert_eq!(difference.before, Digest::of(before.as_bytes()), "{before}");
+    assert_eq!(difference.after, Digest::of(after.as_bytes()), "{after}");
+    assert_eq!(difference.bytes, i64::try_from(after.len())? - i64::try_from(before.len())?);
+    Ok(())
+}
+
+#[tokio::test]
+async fn p3_the_digests_of_a_request_cover_what_the_hook_touched_and_no_more() -> Tested {
+    let agent = repeatable(agent(&script()).durable(MemoryStore::new()).dyn_tool(search_tool())).build()?;
+    let _ = agent.run("Which lamps do you have?").run_id("r").await?;
+    let records = records(&agent.journal("r").await?);
+    let effects = |name: &str| -> Vec<HookEffect> {
+        records.iter().filter(|hook| hook.hook == name).map(|hook| hook.effect.clone()).collect()
+    };
+    let json = |text: &str| serde_json::to_string(&Message::user(text));
+
+    let [first, second] = &effects("narrow")[..] else { panic!("{records:?}") };
+    let shown = json("(lamps only)")?;
+    assert_difference(
+        first,
+        r#"{"system":"","this_step":[],"tools":["search","idle"]}"#,
+        &format!(r#"{{"system":"Be brief.","this_step":[[1,{shown}]],"tools":["search"]}}"#),
+    )?;
+    assert_difference(
+        second,
+        r#"{"system":"Be brief.","this_step":[],"tools":["search","idle"]}"#,
+        &format!(r#"{{"system":"Be brief.","this_step":[[2,{shown}]],"tools":["search"]}}"#),
+    )?;
+
+    let [first, second] = &effects("shorten")[..] else { panic!("{records:?}") };
+    let (long, short) = (json("Which lamps do you have?")?, json("Lamps?")?);
+    let history = |message: &str| format!(r#"{{"history":[[0,{message}]]}}"#);
+    assert_difference(first, &history(&long), &history(&short))?;
+    assert_difference(second, &history(&short), &history(&short))?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn p3_a_message_that_is_touched_often_counts_once_and_is_digested_as_it_was_and_as_it_is() -> Tested {
+    let agent = agent(&ScriptedModel::new([Reply::text("done")]))
+        .durable(MemoryStore::new())
+        .before_model("rework", |request: &mut ModelRequest<'_>| {
+            let mut history = request.history();
+            history.edit(0, |message| message.set_text("once"));
+            history.insert(0, Message::user("before"));
+            history.edit(1, |message| message.set_text("twice"));
+            history.push(Message::user("not for long"));
+            history.remove(2);
+        })
+        .build()?;
+    let _ = agent.run("at first").run_id("r").await?;
+    let records = records(&agent.journal("r").await?);
+    let effect = &records[0].effect;
+    assert_eq!((records[0].changes, effect.messages_changed), (5, 3));
+    let json = |text: &str| serde_json::to_string(&Message::user(text));
+    assert_difference(
+        effect,
+        &format!(r#"{{"history":[[0,{}]]}}"#, json("at first")?),
+        &format!(r#"{{"history":[[1,{}],[0,{}]]}}"#, json("twice")?, json("before")?),
+    )
 }
 
 fn panic_of(run: impl FnOnce()) -> String {
