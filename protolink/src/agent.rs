@@ -19,8 +19,10 @@ use crate::hook::AnswerType;
 use crate::ids::{ActionId, RunId};
 use crate::message::Content;
 use crate::outcome::{Answer, Interruption, Outcome};
+use crate::receipt::ReceiptOutcome;
 use crate::run::{self, ResumeBuilder, RunBuilder};
 use crate::settings::{AgentInner, AnswerSpec};
+use crate::tool::ToolError;
 use crate::value::{ValueError, to_value};
 
 /// An agent: a model, its tools, and your own code in its loop.
@@ -125,7 +127,33 @@ impl Agent {
     ) -> Result<(), Error> {
         let run_id = run_id.into();
         let result = to_value(&result).map_err(|source| Error::Value { run_id: run_id.clone(), source })?;
-        run::reconcile(&self.inner, &run_id, &action_id.into(), result).await
+        run::reconcile(&self.inner, &run_id, &action_id.into(), ReceiptOutcome::Reconciled(result.into())).await
+    }
+
+    /// Says that an action that was started and of which nobody knows came to nothing (contract D3). The run can then be
+    /// resumed, and the model is told what the tool would have told it.
+    ///
+    /// # Errors
+    /// [`Error::NotResumable`] where the action is not an uncertain one, or its effect is known to have happened, or
+    /// where [`ToolError::Uncertain`] says as little as was known before.
+    pub async fn reconcile_failed(
+        &self,
+        run_id: impl Into<RunId>,
+        action_id: impl Into<ActionId>,
+        error: impl Into<ToolError>,
+    ) -> Result<(), Error> {
+        let run_id = run_id.into();
+        let outcome = match error.into() {
+            ToolError::Rejected(reason) => ReceiptOutcome::Rejected(reason),
+            ToolError::Failed(error) | ToolError::Reported(error) => ReceiptOutcome::Failed(error.to_string()),
+            ToolError::Uncertain(_) => {
+                return Err(Error::NotResumable {
+                    run_id,
+                    reason: "an uncertain end is no end of an uncertain action",
+                });
+            }
+        };
+        run::reconcile(&self.inner, &run_id, &action_id.into(), outcome).await
     }
 
     /// Ends a stored run that waits, failed or crashed: calls in flight are uncertain, and its conversation can go on.

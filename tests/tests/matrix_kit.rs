@@ -11,8 +11,9 @@ use protolink::durable::{
 use protolink::prelude::*;
 use protolink::testing::matrix::{Matrix, MatrixCase, MatrixError, MatrixPath, Moment};
 use protolink::testing::{Reply, ScriptedModel};
+use protolink::tool::OnError;
 use protolink::{AgentBuilder, DynTool, RunId, async_trait};
-use protolink_tests::{Boom, Counter, Log, agent, effect, search_tool, stores};
+use protolink_tests::{Boom, Counter, Log, agent, effect, failing_tool, search_tool, stores};
 use serde_json::{Value, json};
 
 type Tested = Result<(), Box<dyn StdError>>;
@@ -249,23 +250,109 @@ impl RunStore for Forgetful {
 }
 
 #[tokio::test]
-async fn d2_a_tool_that_ran_twice_for_one_action_is_listed_unless_it_is_idempotent() -> Tested {
-    for idempotent in [false, true] {
-        let script = [Reply::call("pay", json!({})), Reply::text("done")];
-        let run = Matrix::new("Pay.", script).store("forgetful", Forgetful(MemoryStore::new())).run(|model| {
-            let pay = pay(&Counter::new());
-            agent(&model).dyn_tool(if idempotent { pay.idempotent() } else { pay })
-        });
-        let report = match run.await {
-            Ok(report) if idempotent => report,
-            Err(MatrixError::Failed(report)) if !idempotent => *report,
-            other => panic!("idempotent: {idempotent}: {other:?}"),
-        };
-        assert!(report.failures().all(|(case, fault)| {
-            case.combination.store == "forgetful" && fault == "`pay` ran twice for one action"
-        }));
-        let twice = report.cases().iter().filter(|case| case.executions.get("pay") == Some(&2)).count();
-        assert!(twice > 0, "{report}");
+async fn d2_a_tool_that_ran_twice_for_one_action_is_listed() -> Tested {
+    let script = [Reply::call("pay", json!({})), Reply::text("done")];
+    let run = Matrix::new("Pay.", script)
+        .store("forgetful", Forgetful(MemoryStore::new()))
+        .run(|model| agent(&model).dyn_tool(pay(&Counter::new())));
+    let Err(MatrixError::Failed(report)) = run.await else { panic!("it ran twice") };
+    assert!(report.failures().all(|(case, fault)| {
+        case.combination.store == "forgetful" && fault.contains("the store lost the run, which was begun again")
+    }));
+    let twice = |(_, fault): &(&MatrixCase, String)| fault.contains("`pay` ran twice for one action");
+    assert!(report.failures().filter(twice).count() > 0, "{report}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn d3_an_idempotent_tool_may_run_twice_for_one_action() -> Tested {
+    let script = [Reply::call("pay", json!({})), Reply::text("done")];
+    let report =
+        Matrix::new("Pay.", script).run(|model| agent(&model).dyn_tool(pay(&Counter::new()).idempotent())).await?;
+    assert!(report.cases().iter().any(|case| case.executions.get("pay") == Some(&2)), "{report}");
+    Ok(())
+}
+
+/// A store that loses what waits for a person.
+struct LosesPaused(MemoryStore);
+
+#[async_trait]
+impl RunStore for LosesPaused {
+    async fn create(&self, run: NewRun, first: Row, ttl: Duration) -> Result<Lease, StoreError> {
+        self.0.create(run, first, ttl).await
     }
+
+    async fn acquire(&self, run_id: &RunId, ttl: Duration) -> Result<Lease, StoreError> {
+        self.0.acquire(run_id, ttl).await
+    }
+
+    async fn renew(&self, lease: &Lease, ttl: Duration) -> Result<Lease, StoreError> {
+        self.0.renew(lease, ttl).await
+    }
+
+    async fn append(&self, lease: &Lease, row: Row, state: RunState) -> Result<(), StoreError> {
+        self.0.append(lease, row, state).await
+    }
+
+    async fn load(&self, run_id: &RunId) -> Result<StoredRun, StoreError> {
+        self.0.load(run_id).await
+    }
+
+    async fn list(&self, filter: &RunFilter, page: Page) -> Result<RunPage, StoreError> {
+        self.0.list(filter, page).await
+    }
+
+    async fn release(&self, lease: Lease) -> Result<(), StoreError> {
+        let run_id = lease.run_id().clone();
+        self.0.release(lease).await?;
+        if self.0.load(&run_id).await?.summary.state == RunState::Paused {
+            self.0.delete(&run_id).await?;
+        }
+        Ok(())
+    }
+
+    async fn delete(&self, run_id: &RunId) -> Result<bool, StoreError> {
+        self.0.delete(run_id).await
+    }
+
+    async fn prune(&self, ended_before: Timestamp) -> Result<u64, StoreError> {
+        self.0.prune(ended_before).await
+    }
+}
+
+#[tokio::test]
+async fn d4_a_store_that_loses_what_waits_is_said_and_left_soon() -> Tested {
+    let processes = Counter::new();
+    let run = matrix().store("loses", LosesPaused(MemoryStore::new())).run(|model| {
+        processes.up();
+        clerk(&model, &Counter::new())
+    });
+    let Err(MatrixError::Failed(report)) = run.await else { panic!("what waits is lost") };
+    for (case, fault) in report.failures() {
+        assert!(case.combination.store == "loses" && case.combination.pause, "{}: {fault}", case.combination);
+        assert!(fault.contains("the store lost the run again"), "{fault}");
+    }
+    assert!(report.failures().count() > 0);
+    assert!(processes.get() < 4 * report.cases().len(), "{} processes", processes.get());
+    Ok(())
+}
+
+/// Tools that are not idempotent, and do not succeed: one fails, and one says that it did nothing.
+fn unlucky(builder: AgentBuilder) -> AgentBuilder {
+    let fails = failing_tool("pay").on_error(OnError::Report);
+    let schema = json!({ "type": "object" });
+    let refuses = DynTool::new("book", "Refuses.", schema, |_, _| async {
+        Err::<Value, _>(ToolError::rejected("there is no such seat"))
+    });
+    builder.dyn_tool(fails).dyn_tool(refuses)
+}
+
+#[tokio::test]
+async fn d3_tools_that_fail_or_refuse_come_to_the_same_in_every_combination() -> Tested {
+    let script = [Reply::calls([("pay", json!({})), ("book", json!({}))]), Reply::text("neither")];
+    let report = Matrix::new("Pay, and book.", script).run(|model| unlucky(agent(&model))).await?;
+    let times =
+        |tool: &str| report.cases().iter().all(|case| case.executions.get(tool).is_none_or(|times| *times == 1));
+    assert!(times("pay") && times("book"), "{report}");
     Ok(())
 }

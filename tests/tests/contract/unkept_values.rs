@@ -23,6 +23,8 @@ async fn t7_dynamic_tool_that_gives_nan_is_done_and_reconciled() {
     let error = agent.run("go").run_id("r").await.expect_err("NaN is not kept");
     let Error::ToolValue { action_id, source, .. } = error else { panic!("another error: {error}") };
     assert_eq!(source, ValueError::NotFinite);
+    let failed = agent.reconcile_failed("r", action_id.clone(), ToolError::failed("it did not")).await;
+    assert!(matches!(failed, Err(Error::NotResumable { .. })), "its effect has happened: {failed:?}");
     agent.reconcile("r", action_id, 36.6).await.expect("the effect is on record as done");
     let outcome = agent.resume("r").await.expect("the run goes on");
     assert_eq!(outcome.answer().map(Answer::text), Some("done"));

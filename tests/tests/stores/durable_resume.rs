@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use protolink::durable::{CallState, Page, Record, RunFilter, RunState, RunStore, StoreError};
 use protolink::prelude::*;
 use protolink::testing::{Reply, ScriptedModel};
-use protolink::{ActionId, AgentBuilder, CancellationToken, ContractChange, Receipt, ReceiptOutcome};
+use protolink::{ActionId, AgentBuilder, CancellationToken, ContractChange, Receipt, ReceiptOutcome, ToolOutcome};
 use protolink_tests::durable::{Effects, Mishap, Outcome, Place, Watched, on_both};
 use serde_json::{Value, json};
 
@@ -199,6 +199,35 @@ async fn d3_an_intent_without_a_receipt_is_uncertain_until_it_is_reconciled() ->
         assert_eq!(model.requests()[0].messages[1].calls()[0].outcome.observed(), Some(&json!({ "done": 1 })));
         let receipts = receipts(&agent.journal("r").await?);
         assert!(matches!(receipts[0].outcome, ReceiptOutcome::Reconciled(_)));
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn d3_an_uncertain_action_can_be_said_to_have_come_to_nothing() -> Outcome {
+    on_both(async |place| {
+        let effects = Effects::new();
+        let store = Watched::with_mishap(place.store()?, 3, Mishap::DiesBefore);
+        let agent = payer(&effects).durable(store.clone()).build()?;
+        assert!(store.until_death(async { agent.run("pay").run_id("r").await }).await.is_none());
+        place.outlive_leases();
+
+        let model = script();
+        let tool = effects.tool("pay");
+        let agent = Agent::builder("payer").model(model.clone()).dyn_tool(tool).durable(place.store()?).build()?;
+        let Err(Error::Uncertain { action_id, .. }) = agent.resume("r").await else { panic!("nobody knows") };
+        let nothing_new = agent.reconcile_failed("r", &action_id, ToolError::uncertain("who knows")).await;
+        assert!(matches!(nothing_new, Err(Error::NotResumable { .. })), "{nothing_new:?}");
+        agent.reconcile_failed("r", &action_id, ToolError::failed("the card was declined")).await?;
+        let twice = agent.reconcile_failed("r", &action_id, ToolError::rejected("no")).await;
+        assert!(matches!(twice, Err(Error::NotResumable { .. })), "once is enough: {twice:?}");
+
+        assert_eq!(agent.resume("r").await?.answer().map(Answer::text), Some("paid"));
+        let told = model.requests()[0].messages[1].calls()[0].outcome.clone();
+        assert_eq!(told, ToolOutcome::Failed("the card was declined".to_owned()));
+        let kept = receipts(&agent.journal("r").await?)[0].outcome.clone();
+        assert_eq!(kept, ReceiptOutcome::Failed("the card was declined".to_owned()));
         Ok(())
     })
     .await

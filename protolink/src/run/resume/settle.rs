@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use super::fold::{End, Stood, fold};
 use super::history::{before, stood};
-use crate::durable::journal::{Journal, Record};
+use crate::durable::journal::{CallState, Journal, Record};
 use crate::durable::{RunState, RunStore, StoreError};
 use crate::error::Error;
 use crate::history::History;
@@ -33,10 +31,10 @@ pub(crate) async fn reconcile(
     agent: &AgentInner,
     run_id: &RunId,
     action_id: &ActionId,
-    result: Value,
+    outcome: ReceiptOutcome,
 ) -> Result<(), Error> {
     let (mut journal, records) = Journal::acquire(store_of(agent)?, run_id, agent.settings.lease).await?;
-    let committed = match reconciled(run_id, records, action_id, result) {
+    let committed = match reconciled(run_id, records, action_id, outcome) {
         Ok((record, state)) => journal.append_as(&record, state).await.map_err(Error::from),
         Err(error) => Err(error),
     };
@@ -49,7 +47,7 @@ fn reconciled(
     run_id: &RunId,
     records: Vec<Record>,
     action_id: &ActionId,
-    result: Value,
+    outcome: ReceiptOutcome,
 ) -> Result<(Record, RunState), Error> {
     let stood = fold(run_id, records)?;
     let refused = |reason| Error::NotResumable { run_id: run_id.clone(), reason };
@@ -60,13 +58,17 @@ fn reconciled(
         Some(End::Cancelled { .. }) => return Err(refused("it was cancelled")),
     };
     let record = stood.reconcilable(action_id).ok_or_else(|| refused("the action is not an uncertain one"))?;
+    let is_done = matches!(record.state, CallState::Done(_));
+    if is_done && !matches!(outcome, ReceiptOutcome::Reconciled(_)) {
+        return Err(refused("the action's effect has happened; it wants a result"));
+    }
     let receipt = Receipt {
         action_id: action_id.clone(),
         call_id: record.call.id.clone(),
         tool: record.call.name.clone(),
         arguments: record.call.arguments.clone(),
         step: stood.step,
-        outcome: ReceiptOutcome::Reconciled(result.into()),
+        outcome,
     };
     Ok((Record::Receipted { receipt, spent: stood.spent.clone() }, state))
 }

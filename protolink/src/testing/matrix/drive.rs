@@ -1,6 +1,5 @@
 //! Runs a scenario in one combination, through as many processes as it takes.
 
-use std::collections::BTreeMap;
 use std::error::Error as StdError;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -17,15 +16,17 @@ use crate::agent::Agent;
 use crate::durable::{RunStore, StoreError};
 use crate::error::Error;
 use crate::event::RunEvent;
-use crate::ids::{ActionId, RunId};
+use crate::ids::RunId;
 use crate::outcome::{Interruption, InterruptionRequest, Outcome};
+use crate::receipt::ReceiptOutcome;
 use crate::rules::{Decision, Policy, PolicyRequest};
 use crate::run::RunStream;
 use crate::settings::Settings;
 use crate::testing::ScriptedModel;
 use crate::testing::model::Position;
+use crate::tool::ToolError;
 
-/// How often a run may stop and be taken up again before it counts as one that never ends.
+/// How often the first run may stop and be taken up again before it counts as one that never ends.
 const MOST_PROCESSES: usize = 100;
 
 type Build<'b> = &'b dyn Fn(ScriptedModel) -> Settings;
@@ -35,8 +36,6 @@ pub(super) struct Scenario<'b> {
     model: ScriptedModel,
     reply: String,
     build: Build<'b>,
-    /// What the actions of the first run gave back.
-    pub(super) results: BTreeMap<ActionId, Value>,
     /// What the first run left.
     pub(super) kept: Option<Kept>,
 }
@@ -45,7 +44,6 @@ pub(super) struct Scenario<'b> {
 pub(super) struct Done {
     pub(super) case: MatrixCase,
     pub(super) commits: u64,
-    pub(super) results: BTreeMap<ActionId, Value>,
     pub(super) kept: Kept,
 }
 
@@ -59,7 +57,7 @@ enum End {
 
 impl<'b> Scenario<'b> {
     pub(super) fn new(prompt: String, model: ScriptedModel, reply: String, build: Build<'b>) -> Self {
-        Self { prompt, model, reply, build, results: BTreeMap::new(), kept: None }
+        Self { prompt, model, reply, build, kept: None }
     }
 
     pub(super) async fn run(&self, combination: Combination, store: &Arc<dyn RunStore>) -> Result<Done, MatrixError> {
@@ -67,17 +65,23 @@ impl<'b> Scenario<'b> {
         store.delete(&run_id).await?;
         self.model.rewind(Position::default());
         let ledger = Ledger::new(self.model.clone());
-        let mut may_repeat = Vec::new();
+        let (mut may_repeat, mut differences) = (Vec::new(), Vec::new());
         let (mut crash, mut waits, mut result) = (combination.crash, None, None);
-        for _ in 0..MOST_PROCESSES {
+        for _ in 0..self.most_processes() {
             let process = Process::new(Arc::clone(store), ledger.clone(), crash);
             let begun = match store.load(&run_id).await {
                 Ok(_) => true,
                 Err(StoreError::NotFound { .. }) => false,
                 Err(error) => return Err(error.into()),
             };
-            if !begun {
-                ledger.begin();
+            if !begun && ledger.begin() {
+                if !differences.is_empty() {
+                    result = Some(Err("the store lost the run again".to_owned()));
+                    break;
+                }
+                // Whether a tool ran twice for one action shows when it is begun again.
+                differences.push("the store lost the run, which was begun again".to_owned());
+                waits = None;
             }
             let agent = self.agent(&ledger, &process, combination.pause, &mut may_repeat)?;
             match process.live(self.process(&agent, combination.path, begun, waits.take())).await? {
@@ -97,15 +101,22 @@ impl<'b> Scenario<'b> {
             Err(error) => (Kept::default(), Some(format!("what it left cannot be read: {}", in_words(&error)))),
         };
         store.delete(&run_id).await?;
-        let mut differences: Vec<String> = unread.into_iter().collect();
+        differences.extend(unread);
         if let (Some(first), Some(Ok(_))) = (&self.kept, &result) {
             differences.extend(kept.differences(first));
         }
-        let result = result.unwrap_or_else(|| Err("it does not come to an end".to_owned()));
+        let result =
+            result.unwrap_or_else(|| Err(format!("{} processes did not bring it to an end", self.most_processes())));
         let (executions, twice) = ledger.executions(&may_repeat);
         let entries = ledger.entries();
         let case = MatrixCase { combination, result, executions, hooks: entries.hooks.clone(), twice, differences };
-        Ok(Done { case, commits: entries.commits, results: entries.results.clone(), kept })
+        Ok(Done { case, commits: entries.commits, kept })
+    }
+
+    /// How often a run may be taken up: for each action of the first run an approval, an answer and a reconciliation,
+    /// twice where a store loses the run; and what a crash and the end take.
+    fn most_processes(&self) -> usize {
+        self.kept.as_ref().map_or(MOST_PROCESSES, |first| 4 + 6 * first.actions())
     }
 
     fn agent(
@@ -157,11 +168,23 @@ impl<'b> Scenario<'b> {
         }
     }
 
-    /// Says of an action of which nobody knows what it gave back in the first run.
+    /// Says of an action of which nobody knows what came of it in the first run.
     async fn reconcile(&self, agent: &Agent, error: Error) -> End {
         let Error::Uncertain { run_id, action_id, .. } = &error else { return End::Failed(in_words(&error)) };
-        let Some(result) = self.results.get(action_id) else { return End::Failed(in_words(&error)) };
-        match agent.reconcile(run_id.clone(), action_id.clone(), result.clone()).await {
+        let (run_id, action_id) = (run_id.clone(), action_id.clone());
+        let said = match self.kept.as_ref().and_then(|first| first.outcome(&action_id)) {
+            Some(ReceiptOutcome::Returned(result) | ReceiptOutcome::Reconciled(result)) => {
+                agent.reconcile(run_id, action_id, result.clone()).await
+            }
+            Some(ReceiptOutcome::Failed(text)) => {
+                agent.reconcile_failed(run_id, action_id, ToolError::failed(text.clone())).await
+            }
+            Some(ReceiptOutcome::Rejected(reason)) => {
+                agent.reconcile_failed(run_id, action_id, ToolError::rejected(reason.clone())).await
+            }
+            _ => return End::Failed(in_words(&error)),
+        };
+        match said {
             Ok(()) => End::Reconciled,
             Err(error) => End::Failed(in_words(&error)),
         }

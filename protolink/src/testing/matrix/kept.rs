@@ -47,6 +47,16 @@ impl Kept {
         self.receipts.insert(receipt.action_id.clone(), receipt);
     }
 
+    /// What came of an action.
+    pub(super) fn outcome(&self, action_id: &ActionId) -> Option<&ReceiptOutcome> {
+        self.receipts.get(action_id).map(|receipt| &receipt.outcome)
+    }
+
+    /// How many actions ran.
+    pub(super) fn actions(&self) -> usize {
+        self.receipts.len()
+    }
+
     /// In what it differs from what the first run left, in words.
     pub(super) fn differences(&self, first: &Self) -> Vec<String> {
         let mut differences = Vec::new();

@@ -3,8 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use serde_json::Value;
-
 use super::report::HookRun;
 use crate::durable::Record;
 use crate::event::{Observer, RunEvent};
@@ -25,9 +23,9 @@ pub(super) struct Entries {
     /// Every start of a tool, in order.
     pub(super) started: Vec<(String, ActionId)>,
     pub(super) hooks: Vec<HookRun>,
-    /// What actions gave back.
-    pub(super) results: BTreeMap<ActionId, Value>,
     pub(super) commits: u64,
+    /// Whether the store took the run.
+    kept: bool,
     /// Where the model's script stood at the last reply that was kept.
     position: Position,
 }
@@ -53,20 +51,17 @@ impl Ledger {
         // What is not a record of this crate is the store's suite to find.
         let Ok(record) = serde_json::from_str::<Record>(payload) else { return };
         let mut entries = self.entries();
-        match record {
-            Record::Replied(_) => entries.position = self.model.position(),
-            Record::Receipted { receipt, .. } => {
-                if let Some(result) = receipt.result() {
-                    entries.results.insert(receipt.action_id.clone(), result.clone());
-                }
-            }
-            _ => {}
+        entries.kept = true;
+        if let Record::Replied(_) = record {
+            entries.position = self.model.position();
         }
     }
 
-    /// Takes note that the run begins, from the start of the model's script.
-    pub(super) fn begin(&self) {
-        self.entries().position = Position::default();
+    /// Takes note that the run begins, from the start of the model's script. Says whether the store had it before.
+    pub(super) fn begin(&self) -> bool {
+        let mut entries = self.entries();
+        entries.position = Position::default();
+        std::mem::take(&mut entries.kept)
     }
 
     /// The model as a new process meets it: a reply that nobody kept is given again.
