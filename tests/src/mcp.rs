@@ -33,6 +33,8 @@ struct State {
     shrunk: AtomicBool,
     /// Whether `read` has another description.
     reworded: AtomicBool,
+    /// Whether `read` has another schema.
+    reshaped: AtomicBool,
 }
 
 /// The client's two ends of a connection in this process.
@@ -59,6 +61,17 @@ impl Shelf {
     /// Gives `read` another description, without a word.
     pub fn reword(&self) {
         self.state.reworded.store(true, Ordering::SeqCst);
+    }
+
+    /// Gives `read` another schema, without a word.
+    pub fn reshape(&self) {
+        self.state.reshaped.store(true, Ordering::SeqCst);
+    }
+
+    /// Gives `read` the description and the schema that it had.
+    pub fn restore(&self) {
+        self.state.reworded.store(false, Ordering::SeqCst);
+        self.state.reshaped.store(false, Ordering::SeqCst);
     }
 
     /// Serves one client in this process.
@@ -109,7 +122,7 @@ impl Shelf {
         let none = json!({ "type": "object" });
         let read = if self.state.reworded.load(Ordering::SeqCst) { "Reads it aloud." } else { "Reads a text back." };
         let mut tools = vec![
-            tool("read", read, &text),
+            tool("read", read, if self.state.reshaped.load(Ordering::SeqCst) { &none } else { &text }),
             tool("add", "Adds two numbers.", &none).with_raw_output_schema(object(
                 &json!({ "type": "object", "properties": { "sum": { "type": "integer" } } }),
             )),

@@ -1,14 +1,15 @@
 //! MCP servers that lie, stumble and die: a typed error or a documented repair, and receipts that stay whole.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use protolink::durable::MemoryStore;
+use protolink::durable::{MemoryStore, Record};
 use protolink::prelude::*;
 use protolink::testing::{Reply, ScriptedModel};
 use protolink::{McpConnect, McpError, McpTools, ToolOutcome};
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, simplex};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, simplex};
 
 /// A server that answers each request line by line as it is told.
 fn liar(answer: impl Fn(&str, &Value) -> Vec<Vec<u8>> + Send + 'static) -> McpConnect {
@@ -221,27 +222,164 @@ async fn a_late_answer_is_not_taken_for_the_answer_to_another_call() {
     assert_eq!(outcomes(&model), [ToolOutcome::Observed(json!("in time").into())]);
 }
 
+/// What a server answers to the call of this id.
+type Fault = fn(&Value) -> Vec<Vec<u8>>;
+
+/// The ways in which the answer to a call does not come.
+const FAULTS: [(&str, Fault); 6] = [
+    ("it dies", |_| vec![HANG_UP.to_vec()]),
+    ("it is silent", |_| Vec::new()),
+    ("it answers under another id", |_| vec![reply(&json!(4711), text("lost"))]),
+    ("it answers something that is no result", |id| vec![reply(id, json!({ "content": "no list" }))]),
+    ("it answers with half of a message", |id| {
+        let mut bytes = reply(id, text("half"));
+        bytes.truncate(bytes.len() / 2);
+        vec![bytes]
+    }),
+    ("it answers in bytes that are not UTF-8", |id| {
+        let mut bytes = reply(id, text("?"));
+        let place = bytes.iter().position(|byte| *byte == b'?').unwrap_or_default();
+        bytes[place] = 0xff;
+        vec![bytes]
+    }),
+];
+
+fn is_known(error: &Error) -> bool {
+    let Error::Tool { source, .. } = error else { return false };
+    matches!(
+        source.downcast_ref(),
+        Some(McpError::Closed { .. } | McpError::TimedOut { .. } | McpError::Unreadable { .. })
+    )
+}
+
 #[tokio::test]
-async fn d3_a_connection_that_ends_in_a_call_keeps_the_receipts() {
-    let calls = Arc::new(std::sync::atomic::AtomicUsize::new(0));
-    let tools = calling(move |id| match calls.fetch_add(1, std::sync::atomic::Ordering::SeqCst) {
-        0 => vec![reply(id, text("done before"))],
-        _ => vec![HANG_UP.to_vec()],
-    })
-    .await
-    .expect("sound");
+async fn d3_whatever_a_server_does_in_a_call_the_receipts_are_whole_and_the_call_is_uncertain() {
+    for (what, fault) in FAULTS {
+        let calls = AtomicUsize::new(0);
+        let tools = calling(move |id| match calls.fetch_add(1, Ordering::SeqCst) {
+            0 => vec![reply(id, text("done before")), reply(id, text("said twice"))],
+            _ => fault(id),
+        })
+        .await
+        .expect("sound");
+        receipts_are_whole(what, &tools).await;
+    }
+}
+
+/// Calls `act`, which works, and again, which does not; then goes on with what a person knows.
+async fn receipts_are_whole(what: &str, tools: &McpTools) {
     let store = Arc::new(MemoryStore::new());
-    let model = ScriptedModel::new([Reply::call("act", json!({})), Reply::call("act", json!({}))]);
-    let agent =
-        Agent::builder("a").model(model).dyn_tools(tools.tools()).durable(Arc::clone(&store)).build().expect("sound");
+    let build = || {
+        let model = ScriptedModel::from_fn(|request| match request.messages.len() {
+            1 | 2 => Reply::call("act", json!({})),
+            _ => Reply::text("done"),
+        });
+        let builder = Agent::builder("a").model(model).dyn_tools(tools.tools());
+        builder.durable(Arc::clone(&store)).build().expect("sound")
+    };
+    let agent = build();
     let mut conversation = agent.conversation_id("c").await.expect("a conversation");
-    let error = conversation.run("go").run_id("r").await.expect_err("the connection ended");
-    let Error::Tool { source, .. } = &error else { panic!("{error:?}") };
-    assert!(matches!(source.downcast_ref(), Some(McpError::Closed { .. })), "{source:?}");
+    let error = conversation.run("go").run_id("r").await.expect_err(what);
+    assert!(is_known(&error), "{what}: {error:?}");
     let outcomes: Vec<_> =
         conversation.messages().iter().flat_map(|message| message.calls()).map(|call| call.outcome.clone()).collect();
-    assert_eq!(outcomes, [ToolOutcome::Observed(json!("done before").into()), ToolOutcome::Uncertain]);
-    assert!(matches!(agent.resume("r").await, Err(Error::Uncertain { tool, .. }) if tool == "act"));
+    assert_eq!(outcomes, [ToolOutcome::Observed(json!("done before").into()), ToolOutcome::Uncertain], "{what}");
+    assert_eq!(results(&agent).await, [Some(json!("done before"))], "{what}: what is not known has no receipt");
+
+    let agent = build();
+    let Err(Error::Uncertain { action_id, tool, .. }) = agent.resume("r").await else { panic!("{what}: uncertain") };
+    assert_eq!(tool, "act");
+    agent.reconcile("r", action_id, "it was done").await.expect("uncertain, so it can be said");
+    let outcome = agent.resume("r").await.expect("nothing is in the way");
+    assert_eq!(outcome.answer().map(Answer::text), Some("done"), "{what}");
+    assert_eq!(results(&agent).await, [Some(json!("done before")), Some(json!("it was done"))], "{what}");
+}
+
+/// The results that the journal keeps.
+async fn results(agent: &Agent) -> Vec<Option<Value>> {
+    let journal = agent.journal("r").await.expect("it is stored");
+    let receipts = journal.iter().filter_map(|record| match record {
+        Record::Receipted { receipt, .. } => Some(receipt.result().cloned()),
+        _ => None,
+    });
+    receipts.collect()
+}
+
+#[tokio::test]
+async fn d3_a_servers_faults_over_http_are_typed_and_uncertain_too() {
+    let json = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n";
+    let faults = [
+        ("it hangs up", String::new()),
+        ("it hangs up in the middle", format!("{json}Content-Length: 1000\r\n\r\n{{\"jsonrpc\":")),
+        ("it answers no JSON", format!("{json}Content-Length: 4\r\n\r\nnope")),
+        ("it answers a page", "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 4\r\n\r\nhtml".to_owned()),
+        ("it breaks", "HTTP/1.1 500 Broken\r\nContent-Length: 0\r\n\r\n".to_owned()),
+    ];
+    for (what, fault) in faults {
+        let address = http_liar(fault).await.expect("a port");
+        let tools = McpTools::http(address).timeout(Duration::from_secs(2)).await.expect("it lists soundly");
+        receipts_are_whole(what, &tools).await;
+    }
+}
+
+/// A server over HTTP that answers the first call, and every later one in these bytes before it hangs up.
+async fn http_liar(fault: String) -> std::io::Result<String> {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+    let address = format!("http://{}/mcp", listener.local_addr()?);
+    let calls = Arc::new(AtomicUsize::new(0));
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let (fault, calls) = (fault.clone(), Arc::clone(&calls));
+            tokio::spawn(async move {
+                let mut stream = BufReader::new(stream);
+                while let Some(request) = next_request(&mut stream).await {
+                    let result = match request["method"].as_str().unwrap_or_default() {
+                        "initialize" => json!({
+                            "protocolVersion": "2025-06-18",
+                            "capabilities": { "tools": {} },
+                            "serverInfo": { "name": "liar", "version": "0" },
+                        }),
+                        "tools/list" => json!({ "tools": [tool("act")] }),
+                        "tools/call" if calls.fetch_add(1, Ordering::SeqCst) == 0 => text("done before"),
+                        "tools/call" => {
+                            let _ = stream.get_mut().write_all(fault.as_bytes()).await;
+                            return;
+                        }
+                        _ => Value::Null,
+                    };
+                    let answer = if result.is_null() {
+                        "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n".to_owned()
+                    } else {
+                        let body = String::from_utf8(reply(&request["id"], result)).unwrap_or_default();
+                        let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length:";
+                        format!("{head} {}\r\n\r\n{body}", body.len())
+                    };
+                    let _ = stream.get_mut().write_all(answer.as_bytes()).await;
+                }
+            });
+        }
+    });
+    Ok(address)
+}
+
+/// The next request of a connection: its body, or `null` where it has none.
+async fn next_request(stream: &mut BufReader<tokio::net::TcpStream>) -> Option<Value> {
+    let (mut length, mut line) = (0, String::new());
+    loop {
+        line.clear();
+        if stream.read_line(&mut line).await.ok()? == 0 {
+            return None;
+        }
+        if line.trim().is_empty() {
+            break;
+        }
+        if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().ok()?;
+        }
+    }
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body).await.ok()?;
+    Some(serde_json::from_slice(&body).unwrap_or_default())
 }
 
 #[tokio::test]

@@ -196,9 +196,12 @@ async fn d5_a_tool_that_vanished_before_the_resume_is_a_contract_change_in_words
     let paused = durable(&connect(&shelf).await, &store).run("go").run_id("r").await.expect("a pause");
     let interruption = paused.interruption().expect("it waits for approval").clone();
 
-    shelf.reword();
-    let changed = durable(&connect(&shelf).await, &store).resume("r").approve(&interruption).await;
-    assert!(changed.expect_err("refused").to_string().contains("the tool `read` changed"));
+    for change in [Shelf::reword, Shelf::reshape] {
+        change(&shelf);
+        let changed = durable(&connect(&shelf).await, &store).resume("r").approve(&interruption).await;
+        assert!(changed.expect_err("refused").to_string().contains("the tool `read` changed"));
+        shelf.restore();
+    }
 
     shelf.shrink();
     let vanished = durable(&connect(&shelf).await, &store).resume("r").approve(&interruption).await;
