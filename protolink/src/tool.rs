@@ -7,6 +7,7 @@ mod error;
 #[cfg(feature = "mcp-http")]
 mod mcp;
 mod output;
+mod schema;
 mod spec;
 mod typed;
 

@@ -397,5 +397,5 @@ pub(super) fn fit_arguments(tool: &BoundTool, arguments: &mut Value) -> Result<(
     if tool.is_built_in() && tool.spec.name() == ASK_USER {
         question(arguments)?;
     }
-    tool.check.map_or(Ok(()), |check| check(arguments))
+    tool.check(arguments)
 }

@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::error::ToolFailure;
 use super::output::ToolValue;
+use super::schema;
 use super::spec::ToolSpec;
 use crate::hook::BoxFuture;
 use crate::ids::ActionId;
@@ -214,6 +215,16 @@ impl BoundTool {
             on_error: OnError::Fail,
             check: None,
             code: ToolCode::BuiltIn,
+        }
+    }
+
+    /// Says whether arguments fit, without running anything: by the type that they become, or by the schema of a tool
+    /// that is made at run time.
+    pub(crate) fn check(&self, arguments: &Value) -> Result<(), String> {
+        match self.check {
+            Some(check) => check(arguments),
+            None if self.is_built_in() => Ok(()),
+            None => schema::check(self.spec.schema(), arguments),
         }
     }
 

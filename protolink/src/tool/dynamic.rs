@@ -41,7 +41,10 @@ pub struct DynTool {
 impl DynTool {
     /// A tool of this name, description, JSON Schema of its arguments, and code.
     ///
-    /// What the code gives back is stored exactly or refused, as for any other tool (contract T7).
+    /// Arguments that cannot fit the schema are refused before the policy or a person is asked, and the model is told
+    /// why (contract T6). Read for that are `type`, `enum` and `const` of plain values but numbers, `required`, `properties`,
+    /// `additionalProperties: false` and `items`; the code checks what other keywords say, and everything below a
+    /// `$ref`. What the code gives back is stored exactly or refused, as for any other tool (contract T7).
     #[must_use]
     pub fn new<F, Fut, O, E>(name: impl Into<String>, description: impl Into<String>, schema: Value, run: F) -> Self
     where

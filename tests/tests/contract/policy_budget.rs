@@ -22,6 +22,39 @@ fn call_then_answer(tool: &str) -> ScriptedModel {
 }
 
 #[tokio::test]
+async fn t6_arguments_that_do_not_fit_a_tools_schema_reach_neither_policy_nor_tool() -> Tested {
+    struct Asked(Log);
+    impl Policy for Asked {
+        fn decide(&self, request: &PolicyRequest<'_>) -> Decision {
+            self.0.add(request.arguments.to_string());
+            Decision::Allow
+        }
+    }
+    for path in Path::ALL {
+        let (effects, asked) = (Counter::new(), Log::new());
+        let counter = effects.clone();
+        let schema =
+            json!({ "type": "object", "required": ["cents"], "properties": { "cents": { "type": "integer" } } });
+        let pay = DynTool::new("pay", "Pays.", schema, move |_, _| {
+            counter.up();
+            async { Ok::<_, ToolError>("paid") }
+        });
+        let model = ScriptedModel::new([
+            Reply::call("pay", json!({ "cents": "s3cret" })),
+            Reply::call("pay", json!({ "cents": 5 })),
+            Reply::text("done"),
+        ]);
+        let agent = agent(&model).dyn_tool(pay).policy(Asked(asked.clone())).build()?;
+        assert!(path.run(&agent, "go").await.result.is_ok(), "{path:?}");
+        assert_eq!((effects.get(), asked.lines()), (1, vec![r#"{"cents":5}"#.to_owned()]), "{path:?}");
+        let told = model.requests()[1].messages[1].calls()[0].outcome.clone();
+        let reason = "`cents` must be of the type integer, and is a string";
+        assert_eq!(told, ToolOutcome::Rejected(reason.to_owned()), "{path:?}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
 async fn p1_a_denied_call_runs_nothing_and_is_a_counted_correction() -> Tested {
     for path in Path::ALL {
         let effects = Counter::new();
