@@ -108,7 +108,7 @@ impl SqliteStore {
         let closed = StoreError::Closed { run_id: about.run_id.clone() };
         let About { run_id, bytes, rows } = about;
         self.threads.change(Box::new(Job { run_id, bytes, rows, work, said: None, answer }));
-        answered.await.unwrap_or(Err(closed))
+        writer::told(answered, &self.figures).await.unwrap_or(Err(closed))
     }
 
     /// Has a reading thread read something.
