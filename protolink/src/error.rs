@@ -134,7 +134,7 @@ pub enum Error {
     Budget {
         /// The run.
         run_id: RunId,
-        /// The step that could not go on, counted from 1.
+        /// The last step that began, counted from 1; 0 where none did.
         step: u32,
         /// The limit.
         limit: BudgetLimit,

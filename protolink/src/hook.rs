@@ -32,7 +32,7 @@ pub use request::ModelRequest;
 pub(crate) use request::StepDraft;
 pub(crate) use response::ResponseDraft;
 pub use response::{AnswerType, FinalResponse, Untyped};
-pub(crate) use run::{BoundHook, HookCode, panic_message};
+pub(crate) use run::{BoundHook, HookCode, panic_message, text_of};
 pub use run::{HookIdentity, HookPanicked, HookTimedOut};
 #[doc(hidden)]
 pub use stage::AnswerFor;

@@ -11,6 +11,7 @@ mod exact;
 mod misfit;
 
 pub(crate) use exact::{check_depth, to_value, to_value_of};
+pub(crate) use misfit::without_content;
 
 /// How deep a value may be nested, in levels.
 ///

@@ -25,7 +25,7 @@ pub const JOURNAL_VERSION: u32 = 1;
 
 /// One commit of a run: what is new since the last.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "record", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Record {
     /// The run began. One model request is reserved with it.

@@ -1,6 +1,7 @@
 //! Running one hook: its state bound to it, panics caught, its deadline kept.
 
 use std::any::Any;
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -223,6 +224,12 @@ impl HookPanicked {
 pub struct HookTimedOut {
     /// The deadline.
     pub after: Duration,
+}
+
+/// What an error of the application says of itself; the loop is not at the mercy of how it is written.
+pub(crate) fn text_of(error: &dyn fmt::Display) -> String {
+    catching(|| error.to_string())
+        .unwrap_or_else(|panic| format!("an error that panics when it is shown: {}", panic_message(panic.as_ref())))
 }
 
 /// The text of a panic, where it has one.

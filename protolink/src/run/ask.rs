@@ -77,7 +77,7 @@ impl Run {
         let mut show = |text: &str| events.show(step, text);
         let mut chunks =
             if events.has_listener() && !self.hold_output { ChunkSink::to(&mut show) } else { ChunkSink::ignored() };
-        let reply = catching_panics(self.agent.model.respond(&request, &mut chunks));
+        let reply = catching_panics(async { self.agent.model.respond(&request, &mut chunks).await });
         let outcome = unless_cancelled(&self.cancel, reply).instrument(span.clone()).await;
         let shown = chunks.has_shown();
         self.shown |= shown;

@@ -9,6 +9,7 @@ use crate::durable::journal::{CallState, Record};
 use crate::error::Error;
 use crate::event::RunEvent;
 use crate::history::History;
+use crate::hook::text_of;
 use crate::ids::{ActionId, RunId};
 use crate::outcome::{Interruption, Outcome};
 use crate::run::place::{Dropped, HistoryPlace, Last};
@@ -67,7 +68,7 @@ impl<'c> Home<'c> {
                 } else if !self.run.record_failure(&error).await {
                     self.left = Left::Dropped;
                 }
-                self.run.events.emit_to_observers(|| RunEvent::Failed { error: error.to_string() });
+                self.run.events.emit_to_observers(|| RunEvent::Failed { error: text_of(&error) });
                 Err(error)
             }
         };
@@ -119,7 +120,7 @@ impl Run {
             Error::Cancelled { .. } => Record::Cancelled { closing, spent },
             error => {
                 let hooks = std::mem::take(&mut self.hook_log);
-                Record::Failed { error: error.to_string(), closing, not_started, hooks, spent }
+                Record::Failed { error: text_of(error), closing, not_started, hooks, spent }
             }
         };
         // The run stays what the store last heard of it; the caller is to know what happened first.

@@ -12,7 +12,7 @@ use super::waiting::{SideBySide, catching_panics, unless_cancelled};
 use crate::durable::journal::{CallRecord, CallState, Record};
 use crate::error::Error;
 use crate::event::RunEvent;
-use crate::hook::BoxError;
+use crate::hook::{BoxError, text_of};
 use crate::message::ToolCall;
 use crate::receipt::{Receipt, ReceiptOutcome};
 use crate::rules::ContextPolicy;
@@ -155,12 +155,12 @@ impl Run {
             Ok(value) => ReceiptOutcome::Returned(value.into()),
             Err(ToolFailure::BadArguments(reason) | ToolFailure::Rejected(reason)) => ReceiptOutcome::Rejected(reason),
             Err(ToolFailure::Failed(source)) => {
-                let text = source.to_string();
+                let text = text_of(&source);
                 error = (!report).then(|| failed(source));
                 ReceiptOutcome::Failed(text)
             }
             Err(ToolFailure::Unkept(source)) => {
-                let text = source.to_string();
+                let text = text_of(&source);
                 let (run_id, tool, action_id) = (run_id.clone(), call.name.clone(), action_id.clone());
                 error = Some(Error::ToolValue { run_id, tool, action_id, step, source });
                 ReceiptOutcome::Unkept(text)
@@ -171,7 +171,7 @@ impl Run {
                 return Err(failed(source));
             }
             Err(ToolFailure::Reported(source) | ToolFailure::Uncertain(source)) => {
-                ReceiptOutcome::Failed(source.to_string())
+                ReceiptOutcome::Failed(text_of(&source))
             }
         };
         if let ReceiptOutcome::Rejected(reason) = &outcome {

@@ -8,7 +8,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use crate::change::{Captured, Change};
 use crate::event::RunEvent;
-use crate::hook::panic_message;
+use crate::hook::{panic_message, text_of};
 use crate::settings::AgentInner;
 
 /// Those who watch one run.
@@ -82,7 +82,7 @@ impl Events {
         for observer in &self.agent.settings.observers {
             let message = match catch_unwind(AssertUnwindSafe(|| observer.observe(event))) {
                 Ok(Ok(())) => continue,
-                Ok(Err(error)) => error.to_string(),
+                Ok(Err(error)) => text_of(&error),
                 Err(panic) => panic_message(panic.as_ref()),
             };
             tracing::warn!(agent = %self.agent.settings.name, error = %message, "an observer failed; the run goes on");

@@ -17,7 +17,7 @@ use crate::model::{ReplyContent, ReportedReply};
 use crate::outcome::{Interruption, InterruptionRequest};
 use crate::rules::{Approval, ApprovalRequest, Decision, PolicyRequest};
 use crate::tool::{ASK_USER, BoundTool, question};
-use crate::value::{MAX_DEPTH, check_depth};
+use crate::value::{MAX_DEPTH, check_depth, without_content};
 
 impl Run {
     /// Decides about a reply and commits it.
@@ -156,6 +156,8 @@ impl Run {
             step,
             call_id: call.id.clone(),
             reason: match outcome {
+                // What a model wrote into an argument is content, and the parser's words repeat it.
+                ToolOutcome::Rejected(reason) if !self.agent.settings.capture_content => without_content(reason),
                 ToolOutcome::Rejected(reason) | ToolOutcome::Denied(reason) => reason.clone(),
                 other => other.to_model_text(),
             },

@@ -9,18 +9,20 @@ impl ValueError {
     }
 }
 
-/// The words of serde about what it found, without what it found. A type's own words stay as they are.
-fn without_content(message: &str) -> String {
+/// The words of serde about what it found, without what it found. A type's own words stay as they are, and so do ours
+/// before them.
+pub(crate) fn without_content(message: &str) -> String {
     const FOUND: [&str; 4] = ["invalid type: ", "invalid value: ", "unknown field ", "unknown variant "];
-    let Some(prefix) = FOUND.into_iter().find(|prefix| message.starts_with(prefix)) else {
+    let first = FOUND.into_iter().filter_map(|prefix| Some((message.find(prefix)?, prefix))).min();
+    let Some((at, prefix)) = first else {
         return message.to_owned();
     };
-    let found = &message[prefix.len()..];
+    let (ours, found) = (&message[..at], &message[at + prefix.len()..]);
     let kind = found.split(['"', '`']).next().unwrap_or_default();
     let kind = kind.split(", ").next().unwrap_or_default().trim();
     // What was expected is the type's to say; what was found may hold any words, these among them.
     let expected = found.rfind(", expected ").or_else(|| found.rfind(", there are no ")).map_or("", |at| &found[at..]);
-    format!("{}{kind}{expected}", if kind.is_empty() { prefix.trim_end() } else { prefix })
+    format!("{ours}{}{kind}{expected}", if kind.is_empty() { prefix.trim_end() } else { prefix })
 }
 
 #[cfg(test)]

@@ -89,8 +89,8 @@ impl ChildStore {
 
     fn is_late(&self, row: &Row) -> bool {
         let kind = match self.lie {
-            Some(Lie::LateReceipts) => r#"{"record":"receipted""#,
-            Some(Lie::LateIntents) => r#"{"record":"replied""#,
+            Some(Lie::LateReceipts) => r#"{"receipted":"#,
+            Some(Lie::LateIntents) => r#"{"replied":"#,
             _ => return false,
         };
         row.payload.starts_with(kind)
@@ -98,11 +98,12 @@ impl ChildStore {
 
     /// What a resume is told of a row.
     fn told(&self, run_id: &RunId, row: Row) -> Row {
-        let mut record: Value = serde_json::from_str(&row.payload).expect("a row is JSON");
-        let kind = record["record"].as_str().unwrap_or_default().to_owned();
+        let Value::Object(tagged) = serde_json::from_str(&row.payload).expect("a row is JSON") else { return row };
+        let Some((kind, mut record)) = tagged.into_iter().next() else { return row };
         match (self.lie, kind.as_str()) {
             (Some(Lie::HidesReceipts), "receipted") => {
-                record = json!({ "record": "dispatched", "actions": [], "spent": record["spent"] });
+                let nothing = json!({ "dispatched": { "actions": [], "spent": record["spent"] } });
+                return Row::new(run_id, row.sequence, row.version, nothing.to_string());
             }
             (Some(Lie::HidesIntents), "replied") => {
                 for call in record["calls"].as_array_mut().into_iter().flatten() {
@@ -128,7 +129,7 @@ impl ChildStore {
             }
             _ => return row,
         }
-        Row::new(run_id, row.sequence, row.version, record.to_string())
+        Row::new(run_id, row.sequence, row.version, json!({ kind: record }).to_string())
     }
 
     async fn lose_last_row(&self, run_id: &RunId) -> Result<(), StoreError> {

@@ -199,11 +199,11 @@ async fn d8_a_run_whose_rows_are_not_as_they_were_is_told_and_left_alone() -> Ou
                 id,
                 row.sequence,
                 row.version,
-                r#"{"record":"dispatched","actions":["r/7/7"],"spent":{"steps":1,"model_calls":1,"tool_calls":1,"input_tokens":0,"output_tokens":0,"wall_time":{"secs":0,"nanos":0}}}"#,
+                r#"{"dispatched":{"actions":["r/7/7"],"spent":{"steps":1,"model_calls":1,"tool_calls":1,"input_tokens":0,"output_tokens":0,"wall_time":{"secs":0,"nanos":0}}}}"#,
             )
         }),
         ("nesting without end", 3, |id, row| {
-            let deep = format!(r#"{{"record":"receipted","receipt":{}{}"#, "[".repeat(100_000), "]".repeat(100_000));
+            let deep = format!(r#"{{"receipted":{{"receipt":{}{}"#, "[".repeat(100_000), "]".repeat(100_000));
             Row::new(id, row.sequence, row.version, deep)
         }),
     ];
