@@ -17,6 +17,7 @@ mod context_artifacts;
 mod context_policy;
 mod macro_tools;
 mod matrix;
+mod panics_elsewhere;
 mod policy_budget;
 mod programs;
 mod stages;
