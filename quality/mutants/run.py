@@ -1,0 +1,408 @@
+#!/usr/bin/env python3
+"""Mutation testing, with all mutants in one build.
+
+    quality/mutants/run.py [--only TEXT] [--jobs N]
+
+The mutants are those that `cargo mutants --list` names for FILES (`cargo install cargo-mutants`). Building the tests
+anew for each of them would take most of a day, so all are compiled into one copy of the workspace, each behind a
+switch that the environment variable MUTANT turns on. The tests then run once with no mutant, one by one, to see which
+reach which mutant; and each mutant is played against the tests that reach it, until one of them fails.
+
+Mutants that the compiler refuses are dropped, as are those whose change cannot stand behind a switch: both are
+counted. Results are appended to target/mutants/results.jsonl; what is there already is not run again.
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import threading
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+WORK = ROOT / "target/mutants"
+TREE = WORK / "tree"
+TARGET = WORK / "target"
+RESULTS = WORK / "results.jsonl"
+
+FILES = [
+    "protolink/src/roster.rs",
+    "protolink/src/run.rs",
+    "protolink/src/run/**",
+    "protolink/src/hook/**",
+    "protolink/src/history/**",
+    "protolink/src/durable/**",
+    "protolink/src/digest.rs",
+    "protolink/src/fingerprint/**",
+    "protolink-macros/src/digest.rs",
+    "protolink-macros/src/sha256.rs",
+]
+# What runs against the mutants; the tests that start processes to kill them, and the user interface of the compiler,
+# take too long to be run a thousand times.
+TESTS = [
+    ("protolink", ["--lib"]),
+    ("protolink-macros", ["--lib"]),
+    ("protolink-tests", ["--test=contract", "--test=stores", "--test=cases_kept_apart", "--test=telemetry"]),
+    ("protolink-tests", ["--test=durable_model", "--test=allocations"]),
+]
+# Tests that take longer are used only where no other one reaches the mutant, or none of them fails.
+SLOW_SECONDS = 2.0
+
+SWITCH = """
+#[doc(hidden)]
+#[allow(missing_docs, unreachable_pub, dead_code)]
+VISIBILITY fn __mutant(id: usize) -> bool {
+    use std::sync::OnceLock;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    static ACTIVE: OnceLock<usize> = OnceLock::new();
+    static TRACE: OnceLock<Option<std::ffi::OsString>> = OnceLock::new();
+    static SEEN: [AtomicBool; 4000] = [const { AtomicBool::new(false) }; 4000];
+    if let Some(file) = TRACE.get_or_init(|| std::env::var_os("MUTANT_TRACE")) {
+        if !SEEN[id].swap(true, Ordering::Relaxed) {
+            use std::io::Write as _;
+            let mut file = std::fs::OpenOptions::new().append(true).create(true).open(file).unwrap();
+            file.write_all(format!("{id}\\n").as_bytes()).unwrap();
+        }
+    }
+    *ACTIVE.get_or_init(|| std::env::var("MUTANT").ok().and_then(|id| id.parse().ok()).unwrap_or(usize::MAX)) == id
+}
+"""
+
+
+def run(command, **more):
+    return subprocess.run(command, cwd=more.pop("cwd", ROOT), text=True, capture_output=True, **more)
+
+
+def listed():
+    arguments = [argument for file in FILES for argument in ("-f", file)]
+    output = run(["cargo", "mutants", "--list", "--json", *arguments])
+    if output.returncode:
+        raise SystemExit(output.stderr)
+    return json.loads(output.stdout)
+
+
+def places(files):
+    tool = ["cargo", "run", "--quiet", "--manifest-path", ROOT / "quality/mutants/Cargo.toml"]
+    output = run([*tool, "--target-dir", ROOT / "target/mutants-places", "--", *files])
+    if output.returncode:
+        raise SystemExit(output.stderr)
+    found = {}
+    for line in output.stdout.splitlines():
+        place = json.loads(line)
+        found[(place["kind"], place["file"], *place["at"])] = place
+    return found
+
+
+class Source:
+    """A source file, and what is to be put into it."""
+
+    def __init__(self, text):
+        self.text = text
+        self.starts = [0]
+        for line in text.splitlines(keepends=True):
+            self.starts.append(self.starts[-1] + len(line))
+        # (start, end, rank, [(mutant or None, text) before], text behind)
+        self.wraps = []
+
+    def offset(self, line, column):
+        return self.starts[line - 1] + column
+
+    def range(self, pair):
+        return self.offset(*pair[0]), self.offset(*pair[1])
+
+    def flat(self, start, end):
+        text = self.text[start:end]
+        return None if "//" in text else re.sub(r"\s*\n\s*", " ", text)
+
+    def rendered(self):
+        """The text with everything in it, and for each mutant the ranges of its own characters."""
+        events = []
+        for index, (start, end, rank, before, behind) in enumerate(self.wraps):
+            if start == end:
+                events.append((start, 1, index, before))
+            else:
+                events.append((start, 2, -end, rank, index, before))
+                events.append((end, 0, -start, -rank, -index, [(None, behind)]))
+        events.sort(key=lambda event: event[:-1])
+        output, at, length, ranges = [], 0, 0, collections.defaultdict(list)
+        for event in events:
+            piece = self.text[at : event[0]]
+            output.append(piece)
+            length += len(piece.encode())
+            at = event[0]
+            for mutant, text in event[-1]:
+                size = len(text.encode())
+                if mutant is not None:
+                    ranges[mutant].append((length, length + size))
+                output.append(text)
+                length += size
+        output.append(self.text[at:])
+        return "".join(output), ranges
+
+
+def switched(mutants, dropped):
+    """The sources with every mutant behind its switch; mutants that cannot be are dropped."""
+    found = places(sorted({mutant["file"] for mutant in mutants}))
+    sources, groups = {}, collections.defaultdict(list)
+    for number, mutant in enumerate(mutants):
+        if number in dropped:
+            continue
+        file, span = mutant["file"], mutant["span"]
+        sources.setdefault(file, Source((ROOT / file).read_text()))
+        start = (span["start"]["line"], span["start"]["column"] - 1)
+        groups[(file, mutant["genre"], start)].append(number)
+    guards = collections.defaultdict(dict)
+    for (file, genre, start), numbers in groups.items():
+        source = sources[file]
+        change = {number: mutants[number]["replacement"] for number in numbers}
+        if genre == "FnValue":
+            at = source.offset(*start)
+            before = [(n, f"if crate::__mutant({n}) {{ return {text}; }} ") for n, text in change.items()]
+            source.wraps.append((at, at, 0, before, ""))
+            continue
+        if genre in ("BinaryOperator", "UnaryOperator"):
+            place = found.get((genre, file, *start))
+            if place is None:
+                dropped.update(dict.fromkeys(numbers, "no switch"))
+                continue
+            if genre == "BinaryOperator":
+                left, right = source.range(place["left"]), source.range(place["right"])
+                whole = (left[0], right[1])
+                texts = source.flat(*left), source.flat(*right)
+            else:
+                whole = source.range(place["whole"])
+                texts = (source.flat(*source.range(place["inner"])), "")
+            if None in texts:
+                dropped.update(dict.fromkeys(numbers, "no switch"))
+                continue
+            changed = {n: f"{texts[0]} {text} {texts[1]}" if text else texts[0] for n, text in change.items()}
+            before = [(None, "(")]
+            before += [(n, f"if crate::__mutant({n}) {{ {text} }} else ") for n, text in changed.items()]
+            before.append((None, "{ "))
+            source.wraps.append((*whole, 1, before, " })"))
+            continue
+        if genre in ("MatchArm", "MatchArmGuard"):
+            for n in numbers:
+                guards[file][n] = (genre, start, change[n])
+            continue
+        dropped.update(dict.fromkeys(numbers, "no switch"))
+    # An arm and its guard are one condition.
+    arms = {}
+    for (kind, file, line, column), place in found.items():
+        if kind == "MatchArm":
+            arms[("MatchArm", file, line, column)] = place
+            if place["guard"]:
+                arms[("MatchArmGuard", file, *place["guard"][0])] = place
+    conditions = collections.defaultdict(lambda: {"gone": [], "true": [], "false": []})
+    for file, of_file in guards.items():
+        for n, (genre, start, text) in of_file.items():
+            place = arms.get((genre, file, *start))
+            if place is None:
+                dropped[n] = "no switch"
+                continue
+            kind = "gone" if genre == "MatchArm" else text
+            conditions[(file, json.dumps(place))][kind].append(n)
+    for (file, place), of_arm in conditions.items():
+        source, place = sources[file], json.loads(place)
+        refused = [(n, f"!crate::__mutant({n}) && ") for n in of_arm["gone"] + of_arm["false"]]
+        if place["guard"]:
+            accepted = [(n, f"crate::__mutant({n}) || ") for n in of_arm["true"]]
+            before = [*refused, (None, "("), *accepted, (None, "(")]
+            source.wraps.append((*source.range(place["guard"]), 0, before, "))"))
+        else:
+            at = source.offset(*place["pattern"][1])
+            source.wraps.append((at, at, 0, [(None, " if "), *refused, (None, "true")], ""))
+    return sources
+
+
+def write(path, content):
+    """Leaves alone what is the same, so that it is not built again."""
+    if not path.exists() or path.read_bytes() != content:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+
+
+def build(mutants):
+    """Builds the copy with every mutant that compiles; returns those that do not, and the binaries of tests."""
+    switches = {"protolink/src/lib.rs": "pub", "protolink-macros/src/lib.rs": ""}
+    changed = {mutant["file"] for mutant in mutants} | set(switches)
+    for file in run(["git", "ls-files", "-z"]).stdout.split("\0"):
+        if file and file not in changed and (ROOT / file).is_file():
+            write(TREE / file, (ROOT / file).read_bytes())
+    environment = os.environ | {
+        "CARGO_TARGET_DIR": str(TARGET),
+        "CARGO_PROFILE_DEV_DEBUG": "0",
+        "CARGO_PROFILE_TEST_DEBUG": "0",
+        "CARGO_TERM_COLOR": "never",
+        "RUSTFLAGS": "-Awarnings",
+    }
+    dropped = {}
+    kept = WORK / "dropped.json"
+    names = {mutant["name"]: number for number, mutant in enumerate(mutants)}
+    if kept.exists():
+        dropped = {names[name]: why for name, why in json.loads(kept.read_text()).items() if name in names}
+    for attempt in range(60):
+        sources = switched(mutants, dropped)
+        ranges, texts = {}, {}
+        for file, source in sources.items():
+            texts[file], ranges[file] = source.rendered()
+        for file, visibility in switches.items():
+            text = texts.get(file) or (ROOT / file).read_text()
+            texts[file] = text + SWITCH.replace("VISIBILITY", visibility)
+        for file, text in texts.items():
+            write(TREE / file, text.encode())
+        output = run(
+            ["cargo", "check", "--message-format=json", "-p", "protolink", "--features", "protolink/sqlite", "-p", "protolink-macros"],
+            cwd=TREE,
+            env=environment,
+        )
+        refused = set()
+        for line in output.stdout.splitlines():
+            message = json.loads(line).get("message") if line.startswith("{") else None
+            if not message or message.get("level") != "error" or not message.get("spans"):
+                continue
+            hit = blamed(message, ranges)
+            if not hit:
+                print("whose error is this?", message["rendered"])
+            refused |= hit
+        if output.returncode == 0:
+            break
+        if not refused:
+            raise SystemExit(output.stderr[-3000:])
+        dropped.update(dict.fromkeys(refused, "does not compile"))
+        print(f"attempt {attempt}: {len(refused)} refused, {len(dropped)} in all", flush=True)
+    kept.write_text(json.dumps({mutants[number]["name"]: why for number, why in dropped.items()}))
+    binaries = []
+    for package, targets in TESTS:
+        output = run(
+            ["cargo", "test", "--no-run", "--message-format=json", "-p", package, *targets], cwd=TREE, env=environment
+        )
+        if output.returncode:
+            raise SystemExit(output.stderr[-6000:] + output.stdout[-3000:])
+        for line in output.stdout.splitlines():
+            message = json.loads(line)
+            if message.get("executable") and message["profile"]["test"]:
+                binaries.append((message["target"]["name"], message["executable"], TREE / package.replace("protolink-tests", "tests")))
+    return dropped, binaries
+
+
+def blamed(message, ranges):
+    """The mutants in whose own text an error lies; where it lies in none, those nearest before it."""
+    hit = set()
+    spans = [span for span in message["spans"]] + [span for child in message["children"] for span in child["spans"]]
+    for primary in (True, False):
+        for span in spans:
+            if span["is_primary"] is not primary:
+                continue
+            for mutant, own in ranges.get(span["file_name"], {}).items():
+                if any(start < span["byte_end"] and span["byte_start"] < end for start, end in own):
+                    hit.add(mutant)
+        if hit:
+            return hit
+    for span in spans:
+        before = [(own[-1][1], mutant) for mutant, own in ranges.get(span["file_name"], {}).items() if own[-1][1] <= span["byte_start"]]
+        if before:
+            nearest = max(before)[0]
+            return {mutant for end, mutant in before if end == nearest}
+    return hit
+
+
+def trace(binaries):
+    """Which tests reach which mutants, and how long each test takes."""
+    reached, seconds = collections.defaultdict(list), {}
+    work = WORK / "trace"
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    jobs = []
+    for name, executable, folder in binaries:
+        for line in run([executable, "--list", "--format=terse"], cwd=folder).stdout.splitlines():
+            if line.endswith(": test"):
+                jobs.append((name, executable, folder, line.removesuffix(": test")))
+
+    def one(number, job):
+        name, executable, folder, test = job
+        file = work / str(number)
+        began = time.monotonic()
+        output = run([executable, "--exact", test], cwd=folder, env=os.environ | {"MUTANT_TRACE": str(file)})
+        if output.returncode:
+            raise SystemExit(f"{name} {test} fails without a mutant:\n{output.stdout[-3000:]}")
+        ids = {int(line) for line in file.read_text().split()} if file.exists() else set()
+        return job, time.monotonic() - began, ids
+
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for job, took, ids in pool.map(one, range(len(jobs)), jobs):
+            seconds[job] = took
+            for mutant in ids:
+                reached[mutant].append(job)
+    return reached, seconds
+
+
+def play(mutant, jobs, seconds):
+    """Whether the tests notice a mutant: the quick ones first."""
+    jobs = sorted(jobs, key=lambda job: seconds[job])
+    quick = [job for job in jobs if seconds[job] <= SLOW_SECONDS]
+    slow = [job for job in jobs if seconds[job] > SLOW_SECONDS]
+    batches = [quick[:8], quick[8:40], quick[40:]] + [[job] for job in slow]
+    for batch in batches:
+        by_binary = collections.defaultdict(list)
+        for job in batch:
+            by_binary[job[:3]].append(job)
+        for (name, executable, folder), of_binary in by_binary.items():
+            limit = 20 + 5 * sum(seconds[job] for job in of_binary)
+            command = ["timeout", "--kill-after=1", str(int(limit)), executable, "--exact", *[job[3] for job in of_binary]]
+            output = run(command, cwd=folder, env=os.environ | {"MUTANT": str(mutant)}, errors="replace")
+            if output.returncode in (124, 137):
+                return "timeout", f"{name}: {', '.join(job[3] for job in of_binary[:3])}"
+            if output.returncode:
+                failed = re.search(r"^test (\S+) .*FAILED", output.stdout, re.M)
+                return "caught", f"{name}: {failed.group(1) if failed else 'aborted'}"
+    return ("missed" if jobs else "not reached"), ""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="", help="mutants whose name has this in it")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--again", action="store_true", help="run those again that were missed")
+    options = parser.parse_args()
+    WORK.mkdir(parents=True, exist_ok=True)
+    mutants = listed()
+    dropped, binaries = build(mutants)
+    print(f"{len(mutants)} mutants, {len(dropped)} dropped", collections.Counter(dropped.values()), flush=True)
+    reached, seconds = trace(binaries)
+    print(f"{len(seconds)} tests in {sum(seconds.values()):.0f} s; {len(reached)} mutants are reached", flush=True)
+    done = {}
+    if RESULTS.exists():
+        for line in RESULTS.read_text().splitlines():
+            result = json.loads(line)
+            done[result["name"]] = result["result"]
+    lock = threading.Lock()
+
+    def one(number):
+        result, test = play(number, reached.get(number, []), seconds)
+        with lock, RESULTS.open("a") as file:
+            file.write(json.dumps({"name": mutants[number]["name"], "result": result, "test": test}) + "\n")
+        done[mutants[number]["name"]] = result
+        if result in ("missed", "not reached"):
+            print(f"{result}: {mutants[number]['name']}", flush=True)
+
+    def is_open(number):
+        result = done.get(mutants[number]["name"])
+        return result is None or options.again and result in ("missed", "not reached")
+
+    todo = [n for n in range(len(mutants)) if n not in dropped and options.only in mutants[n]["name"] and is_open(n)]
+    order = [file.rstrip("*").rstrip("/") for file in FILES]
+    todo.sort(key=lambda n: next(i for i, prefix in enumerate(order) if mutants[n]["file"].startswith(prefix)))
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        list(pool.map(one, todo))
+    counts = collections.Counter(done.get(mutant["name"], dropped.get(n)) for n, mutant in enumerate(mutants))
+    print(dict(counts))
+
+
+if __name__ == "__main__":
+    main()
