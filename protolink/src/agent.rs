@@ -77,10 +77,7 @@ impl Agent {
     ///
     /// # Errors
     /// [`Error::Answer`] where no reply fits; any other [`Error`] as for [`invoke`](Self::invoke).
-    pub async fn invoke_as<T: AnswerType + DeserializeOwned + JsonSchema>(
-        &self,
-        prompt: impl Into<Content>,
-    ) -> Result<T, Error> {
+    pub async fn invoke_as<T: DeserializeOwned + JsonSchema>(&self, prompt: impl Into<Content>) -> Result<T, Error> {
         let answer = answered(self.run(prompt).answer(AnswerSpec::of::<T>()).await?)?;
         decode(&answer)
     }

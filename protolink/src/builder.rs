@@ -51,7 +51,7 @@ impl<S> AgentBuilder<S> {
     /// registered.
     #[must_use]
     pub fn answer<T: AnswerType + schemars::JsonSchema>(mut self) -> AgentBuilder<S, T> {
-        self.settings.answer = Some(AnswerSpec::of::<T>());
+        self.settings.answer = Some(AnswerSpec::for_hooks::<T>());
         AgentBuilder { state: self.state, settings: self.settings, answer: PhantomData }
     }
 }

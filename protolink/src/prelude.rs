@@ -1,6 +1,7 @@
 //! What most programs need: `use protolink::prelude::*;`.
 
 pub use crate::agent::Agent;
+pub use crate::durable::MemoryStore;
 #[cfg(feature = "sqlite")]
 pub use crate::durable::SqliteStore;
 pub use crate::error::Error;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::config::AgentConfig;
@@ -60,10 +61,20 @@ pub(crate) struct AnswerSpec {
 }
 
 impl AnswerSpec {
-    pub(crate) fn of<T: AnswerType + JsonSchema>() -> Self {
+    /// An answer that becomes a `T` when it is out.
+    pub(crate) fn of<T: DeserializeOwned + JsonSchema>() -> Self {
+        Self::checked::<T>(|content| T::deserialize(content).map(drop).map_err(|error| ValueError::misfit(&error)))
+    }
+
+    /// An answer that hooks look at as a `T`, too.
+    pub(crate) fn for_hooks<T: AnswerType + JsonSchema>() -> Self {
+        Self::checked::<T>(|content| T::decode(content).map(drop))
+    }
+
+    fn checked<T: JsonSchema>(check: fn(&Value) -> Result<(), ValueError>) -> Self {
         let schema = Arc::new(schemars::schema_for!(T).to_value());
         let tokens = estimate_json(&*schema);
-        Self { schema, tokens, check: |content| T::decode(content).map(drop) }
+        Self { schema, tokens, check }
     }
 
     /// JSON that is to fit a schema whose type nobody named.

@@ -5,6 +5,7 @@ use std::future::IntoFuture;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
@@ -18,7 +19,7 @@ use crate::error::Error;
 use crate::event::RunEvent;
 use crate::fingerprint::ContractChange;
 use crate::history::{History, HistoryDraft};
-use crate::hook::{AnswerType, BoxFuture};
+use crate::hook::BoxFuture;
 use crate::ids::RunId;
 use crate::outcome::{Answer, Interruption, Outcome};
 use crate::rules::Budget;
@@ -118,7 +119,7 @@ impl<'c> ResumeBuilder<'c> {
 
     /// Says of which type the answer is, for a run that was started by [`invoke_as`](crate::Agent::invoke_as). Without
     /// it the answer's content is JSON that nobody checked against the type.
-    pub fn answer_as<T: AnswerType + JsonSchema>(mut self) -> Self {
+    pub fn answer_as<T: DeserializeOwned + JsonSchema>(mut self) -> Self {
         self.answer = Some(AnswerSpec::of::<T>());
         self
     }
