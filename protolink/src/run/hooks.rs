@@ -28,12 +28,12 @@ impl Run {
             let watch = self.watch(&hook.identity);
             let mut first = None;
             loop {
-                if watch.started.is_some() {
+                if watch.is_on() {
                     self.draft.history.note_touched();
                 }
                 let mut request = ModelRequest::new(&mut self.draft, &self.context, &hook.key, self.step);
                 let result = match &hook.code {
-                    HookCode::Sync(code) => watch.span.in_scope(|| code.call(&mut request)),
+                    HookCode::Sync(code) => watch.in_scope(|| code.call(&mut request)),
                     HookCode::Async(code) => {
                         wait_for(code.call(&mut request, hook.identity.timeout), &self.cancel, &watch).await
                     }
@@ -53,7 +53,7 @@ impl Run {
             if let Some(first) = first {
                 self.same_twice(&hook.identity, &first, &self.draft.changes(), &watch)?;
             }
-            if watch.started.is_some() || self.draft.has_changes() {
+            if watch.is_on() || self.draft.has_changes() {
                 let difference = self.draft.difference();
                 let changes = self.draft.accept();
                 self.hook_ran(&hook.identity, &changes, || difference, &watch);
@@ -79,7 +79,7 @@ impl Run {
                 let (tool, call_id) = (&receipt.tool, &receipt.call_id);
                 let mut observation = ToolObservation::new(&mut draft, tool, call_id, &self.context, receipt.step);
                 let outcome = match &hook.code {
-                    HookCode::Sync(code) => watch.span.in_scope(|| code.call(&mut observation)),
+                    HookCode::Sync(code) => watch.in_scope(|| code.call(&mut observation)),
                     HookCode::Async(code) => {
                         wait_for(code.call(&mut observation, hook.identity.timeout), &self.cancel, &watch).await
                     }
@@ -117,7 +117,7 @@ impl Run {
             loop {
                 let mut response = FinalResponse::new(draft, &self.receipts, &self.context, self.step);
                 let outcome = match &hook.code {
-                    HookCode::Sync(code) => watch.span.in_scope(|| code.call(&mut response)),
+                    HookCode::Sync(code) => watch.in_scope(|| code.call(&mut response)),
                     HookCode::Async(code) => {
                         wait_for(code.call(&mut response, hook.identity.timeout), &self.cancel, &watch).await
                     }
@@ -146,10 +146,13 @@ impl Run {
     }
 
     /// Begins to watch a hook, if anybody wants to know of it.
+    #[inline]
     fn watch(&self, hook: &HookIdentity) -> Watch {
-        let span = telemetry::hook(hook, self.step);
-        let watched = self.events.are_watched() || self.journal.is_some() || !span.is_disabled();
-        Watch { started: watched.then(Instant::now), span }
+        let span =
+            telemetry::may_be_wanted().then(|| telemetry::hook(hook, self.step)).filter(|span| !span.is_disabled());
+        let watched = span.is_some() || self.events.are_watched() || self.journal.is_some();
+        // Where nobody looks, a hook costs no span and no look at the clock.
+        Watch(watched.then(|| (Instant::now(), span.unwrap_or_else(Span::none))))
     }
 
     /// Says what a hook did: to those who watch, to its span, and to the journal.
@@ -160,10 +163,10 @@ impl Run {
         difference: impl FnOnce() -> Option<HookDifference>,
         watch: &Watch,
     ) {
-        let Some(started) = watch.started else { return };
+        let Some((started, span)) = &watch.0 else { return };
         let (stage, step, duration) = (hook.stage, self.step, started.elapsed());
         let effect = HookEffect::of(changes, difference());
-        telemetry::hook_ran(&watch.span, changes.len(), &effect);
+        telemetry::hook_ran(span, changes.len(), &effect);
         if self.journal.is_some() {
             let (hook, changes) = (hook.name.clone(), changes.len());
             self.hook_log.push(HookRecord { stage, hook, step, changes, effect: effect.clone() });
@@ -194,7 +197,7 @@ impl Run {
                 },
             }
         };
-        telemetry::failed(&watch.span, error.kind());
+        telemetry::failed(&watch.span(), error.kind());
         error
     }
 
@@ -211,7 +214,7 @@ impl Run {
         let (run_id, step) = (self.id().clone(), self.step);
         let (first, second) = (self.events.captured_changes(first), self.events.captured_changes(second));
         let error = Error::NotRepeatable { run_id, stage: hook.stage, hook: hook.name.clone(), step, first, second };
-        telemetry::failed(&watch.span, error.kind());
+        telemetry::failed(&watch.span(), error.kind());
         Err(error)
     }
 }
@@ -227,15 +230,30 @@ async fn wait_for(
     cancel: &CancellationToken,
     watch: &Watch,
 ) -> Result<(), BoxError> {
-    let result = unless_cancelled(cancel, hook).instrument(watch.span.clone()).await;
+    let result = unless_cancelled(cancel, hook).instrument(watch.span()).await;
     result.unwrap_or_else(|| Err(Box::new(RunCancelled)))
 }
 
-/// What is known of a hook while it runs.
-struct Watch {
-    /// When it started, if anybody wants to know.
-    started: Option<Instant>,
-    span: Span,
+/// When a hook started and in which span, if anybody wants to know.
+struct Watch(Option<(Instant, Span)>);
+
+impl Watch {
+    #[inline]
+    fn is_on(&self) -> bool {
+        self.0.is_some()
+    }
+
+    fn span(&self) -> Span {
+        self.0.as_ref().map_or_else(Span::none, |(_, span)| span.clone())
+    }
+
+    #[inline]
+    fn in_scope<T>(&self, call: impl FnOnce() -> T) -> T {
+        match &self.0 {
+            None => call(),
+            Some((_, span)) => span.in_scope(call),
+        }
+    }
 }
 
 /// Whether a hook of this stage runs for this tool.

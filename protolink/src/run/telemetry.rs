@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tracing::field::{Empty, display};
+use tracing::level_filters::LevelFilter;
 use tracing::{Span, info_span};
 
 use super::ask::Attempt;
@@ -174,6 +175,12 @@ pub(super) fn executed(span: &Span, receipt: Option<&Receipt>, capture: bool) {
     if let Some(error) = error {
         failed(span, error);
     }
+}
+
+/// Whether anybody wants spans of this level at all: a load, where nobody does.
+#[inline]
+pub(super) fn may_be_wanted() -> bool {
+    LevelFilter::current() >= LevelFilter::INFO
 }
 
 /// The span of one hook.
