@@ -41,7 +41,7 @@ build() { # name: builds it from nothing, and says the seconds on the clock and 
 }
 
 crate protolink "protolink = { path = \"$library\" }"
-crate rmcp 'rmcp = { version = "3", default-features = false, features = ["server"] }'
+crate rmcp 'rmcp = { version = "3", features = ["server"] }'
 
 ours=$(crates protolink)
 echo "crates: protolink $ours ($((ours - 2)) of others), rmcp $(crates rmcp)"

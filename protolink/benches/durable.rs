@@ -93,10 +93,10 @@ fn commits(folder: &Path) -> Measured<bool> {
     })?
 }
 
-/// A durable step against two commits of the same bytes by rusqlite alone, in turns: ten of these, ten of those.
+/// A durable step against two commits of the same bytes by rusqlite alone, in turns: fifty of these, fifty of those.
 fn two_commits(folder: &Path) -> Measured<bool> {
-    const STEPS: u32 = 6_000;
-    const BLOCK: u32 = 10;
+    const STEPS: u32 = 10_000;
+    const BLOCK: u32 = 50;
     let raw = Connection::open(folder.join("raw.sqlite"))?;
     raw.execute_batch(
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
