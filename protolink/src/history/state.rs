@@ -274,6 +274,7 @@ impl HistoryDraft {
     }
 
     /// Takes note of what the next hook touches.
+    #[cold]
     pub(crate) fn note_touched(&mut self) {
         self.touched = Some(Touched::default());
     }

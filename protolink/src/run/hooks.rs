@@ -54,10 +54,7 @@ impl Run {
                 self.same_twice(&hook.identity, &first, &self.draft.changes(), &watch)?;
             }
             if watch.is_on() || self.draft.has_changes() {
-                let difference = self.draft.difference();
-                let changes = self.draft.accept();
-                self.hook_ran(&hook.identity, &changes, || difference, &watch);
-                self.gain(changes);
+                self.request_hook_ran(&hook.identity, &watch);
             }
         }
         Ok(())
@@ -153,6 +150,16 @@ impl Run {
         let watched = span.is_some() || self.events.are_watched() || self.journal.is_some();
         // Where nobody looks, a hook costs no span and no look at the clock.
         Watch(watched.then(|| (Instant::now(), span.unwrap_or_else(Span::none))))
+    }
+
+    /// Keeps what a hook did to the request, and says it. It stands apart from the hooks that change nothing and are not
+    /// watched, which it would slow down.
+    #[inline(never)]
+    fn request_hook_ran(&mut self, hook: &HookIdentity, watch: &Watch) {
+        let difference = self.draft.difference();
+        let changes = self.draft.accept();
+        self.hook_ran(hook, &changes, || difference, watch);
+        self.gain(changes);
     }
 
     /// Says what a hook did: to those who watch, to its span, and to the journal.
