@@ -3,6 +3,7 @@
 use std::error::Error as StdError;
 use std::fmt::Write;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -28,6 +29,9 @@ use crate::tool::ToolError;
 
 /// How often the first run may stop and be taken up again before it counts as one that never ends.
 const MOST_PROCESSES: usize = 100;
+
+/// A process that dies gives its lease back, so that nobody waits for this; and no process is so slow as to lose it.
+const LEASE: Duration = Duration::from_hours(1);
 
 type Build<'b> = &'b dyn Fn(ScriptedModel) -> Settings;
 
@@ -129,6 +133,7 @@ impl<'b> Scenario<'b> {
         let mut settings = (self.build)(ledger.model());
         settings.observers.push(Arc::new(ledger.clone()));
         settings.store = Some(Arc::new(process.clone()));
+        settings.lease = LEASE;
         if pause {
             // Who would be asked while the run waits would keep it from pausing.
             settings.approver = None;
