@@ -11,9 +11,15 @@ use crate::Counter;
 #[error("boom at {0}")]
 pub struct Boom(pub &'static str);
 
-/// A builder with this model, whose retries do not wait.
+/// A builder with this model, whose retries do not wait. It is strict: every hook must do the same twice.
 #[must_use]
 pub fn agent(model: &ScriptedModel) -> AgentBuilder {
+    agent_once(model).strict(true)
+}
+
+/// The same for hooks that count, or write down what they see: each runs once.
+#[must_use]
+pub fn agent_once(model: &ScriptedModel) -> AgentBuilder {
     Agent::builder("tester").model(model.clone()).retry(retry_at_once())
 }
 

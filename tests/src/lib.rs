@@ -10,7 +10,7 @@ mod spans;
 pub mod stores;
 mod transcript;
 
-pub use agents::{Boom, agent, effect, failing_tool, search_tool, value_tool};
+pub use agents::{Boom, agent, agent_once, effect, failing_tool, search_tool, value_tool};
 pub use log::{Counter, Log};
 pub use paths::{Ended, Path, drain};
 pub use spans::Spans;

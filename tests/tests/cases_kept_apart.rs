@@ -9,7 +9,9 @@ use protolink::prelude::*;
 use protolink::rules::BudgetLimit;
 use protolink::testing::{RecordedRequest, Reply, ScriptedModel};
 use protolink::{AgentConfig, BoxFuture, BuildError, ReceiptOutcome, SharedValue, ToolOutcome, ValueError};
-use protolink_tests::{Boom, Counter, Log, Path, Spans, agent, drain, effect, said, search_tool, sent, value_tool};
+use protolink_tests::{
+    Boom, Counter, Log, Path, Spans, agent, agent_once, drain, effect, said, search_tool, sent, value_tool,
+};
 use serde_json::json;
 
 type Tested = Result<(), Box<dyn StdError>>;
@@ -36,7 +38,7 @@ async fn p1_r53_a_hook_sees_a_tool_and_changes_nothing_about_it() -> Tested {
 async fn m11_r55_what_is_done_to_a_copy_of_the_context_reaches_nobody() -> Tested {
     let log = Log::new();
     let (one, two, three) = (log.clone(), log.clone(), log.clone());
-    let agent = agent(&ScriptedModel::new([Reply::call("search", json!({})), Reply::text("done")]))
+    let agent = agent_once(&ScriptedModel::new([Reply::call("search", json!({})), Reply::text("done")]))
         .dyn_tool(search_tool())
         .before_model("pretends", move |request: &mut ModelRequest<'_>| {
             let mut copy = request.context().clone();
@@ -137,7 +139,7 @@ async fn s11_r60_a_hook_cannot_run_its_own_conversation_again() -> Tested {
     let own: Arc<std::sync::OnceLock<Agent>> = Arc::default();
     let (slot, log) = (Arc::clone(&own), Log::new());
     let seen = log.clone();
-    let agent = agent(&ScriptedModel::from_fn(|_| Reply::text("done")))
+    let agent = agent_once(&ScriptedModel::from_fn(|_| Reply::text("done")))
         .before_model("again", move |request: &mut ModelRequest<'_>| -> BoxFuture<'static, Result<(), Error>> {
             let (agent, log) = (slot.get().cloned(), seen.clone());
             let inner = request.context().session.is_none();
@@ -211,7 +213,7 @@ async fn f1_r66_an_empty_answer_reaches_the_check() -> Tested {
     for path in Path::ALL {
         let log = Log::new();
         let seen = log.clone();
-        let agent = agent(&ScriptedModel::new([Reply::text("")]))
+        let agent = agent_once(&ScriptedModel::new([Reply::text("")]))
             .before_complete("sees", move |response: &mut FinalResponse<'_>| {
                 seen.add(format!("{:?}", response.text()));
                 response.set_text("filled");
@@ -244,7 +246,7 @@ async fn p2_r67_what_is_used_up_is_said_before_hooks_spend_work() -> Tested {
                 Ok::<_, ToolError>(json!(1))
             });
             let model = ScriptedModel::new([Reply::calls([("search", json!({}))]).usage(60, 40), Reply::text("never")]);
-            let agent = agent(&model)
+            let agent = agent_once(&model)
                 .dyn_tool(slow)
                 .budget(budget.clone())
                 .before_model("counts", move |_: &mut ModelRequest<'_>| ran.up())

@@ -13,7 +13,7 @@ use protolink::testing::matrix::{Matrix, MatrixCase, MatrixError, MatrixPath, Mo
 use protolink::testing::{Reply, ScriptedModel};
 use protolink::tool::OnError;
 use protolink::{AgentBuilder, DynTool, RunId, async_trait};
-use protolink_tests::{Boom, Counter, Log, agent, effect, failing_tool, search_tool, stores};
+use protolink_tests::{Boom, Counter, Log, agent, agent_once, effect, failing_tool, search_tool, stores};
 use serde_json::{Value, json};
 
 type Tested = Result<(), Box<dyn StdError>>;
@@ -42,7 +42,7 @@ fn pay(paid: &Counter) -> DynTool {
 }
 
 fn clerk(model: &ScriptedModel, paid: &Counter) -> AgentBuilder {
-    agent(model)
+    agent_once(model)
         .dyn_tool(search_tool())
         .dyn_tool(pay(paid))
         .before_model("brief", |request: &mut ModelRequest<'_>| {

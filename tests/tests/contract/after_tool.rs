@@ -10,7 +10,8 @@ use protolink::rules::{Approval, ApprovalRequest};
 use protolink::testing::{ObservationFixture, Reply, ScriptedModel};
 use protolink::{CancellationToken, Captured, DynTool, Receipt, ReceiptOutcome, ToolCall, ToolOutcome};
 use protolink_tests::{
-    Boom, Counter, Log, Path, agent, assert_paired, drain, effect, failing_tool, said, search_tool, sent, value_tool,
+    Boom, Counter, Log, Path, agent, agent_once, assert_paired, drain, effect, failing_tool, said, search_tool, sent,
+    value_tool,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -56,7 +57,7 @@ fn at_once() -> CancellationToken {
 async fn t1_a_hook_is_given_tool_call_result_context_and_step() -> Tested {
     let log = Log::new();
     let hook = log.clone();
-    let agent = agent(&call_then_answer("search"))
+    let agent = agent_once(&call_then_answer("search"))
         .dyn_tool(search_tool())
         .after_tool("sees", move |observation: &mut ToolObservation<'_>| {
             let context = observation.context();
@@ -92,7 +93,7 @@ async fn t2_only_a_successful_authorized_call_is_observed() -> Tested {
     let rejects = DynTool::new("rejects", "", json!({ "type": "object" }), |_, _| async {
         Err::<Value, _>(ToolError::rejected("not like this"))
     });
-    let agent = agent(&model)
+    let agent = agent_once(&model)
         .dyn_tool(effect("denied", &effects))
         .dyn_tool(rejects)
         .dyn_tool(failing_tool("reports").on_error(protolink::OnError::Report))
@@ -116,7 +117,7 @@ async fn t2_the_receipt_is_committed_before_the_hook_runs() -> Tested {
     let store = MemoryStore::new();
     let (log, peek) = (Log::new(), store.clone());
     let hook = log.clone();
-    let agent = agent(&call_then_answer("search"))
+    let agent = agent_once(&call_then_answer("search"))
         .dyn_tool(search_tool())
         .after_tool("sees", move |observation: &mut ToolObservation<'_>| -> protolink::BoxFuture<'static, ()> {
             let (store, log, run_id) = (peek.clone(), hook.clone(), observation.context().run_id.clone());
@@ -222,7 +223,7 @@ async fn t6_r28_hooks_run_in_the_order_of_the_calls_whatever_ends_first() -> Tes
             } else {
                 (paced("one", &quick, &slow, &ends), paced("two", &at_once(), &quick, &ends))
             };
-            let agent = agent(&model)
+            let agent = agent_once(&model)
                 .dyn_tool(one)
                 .dyn_tool(two)
                 .after_tool("sees", move |observation: &mut ToolObservation<'_>| {
@@ -343,7 +344,7 @@ async fn t7_integers_keep_all_their_bits_through_hooks_receipts_and_resume() -> 
     let log = Log::new();
     let hook = log.clone();
     let model = call_then_answer("reads");
-    let agent = agent(&model)
+    let agent = agent_once(&model)
         .dyn_tool(value_tool("reads", values.clone()))
         .after_tool("sees", move |observation: &mut ToolObservation<'_>| hook.add(observation.result().to_string()))
         .durable(store.clone())
@@ -558,7 +559,7 @@ async fn t7_a_tools_result_that_cannot_be_kept_leaves_its_effect_on_record() -> 
     let (store, observed) = (MemoryStore::new(), Counter::new());
     let hook = observed.clone();
     let model = ScriptedModel::new([Reply::call("read_sensor", json!({ "broken": true })), Reply::text("done")]);
-    let agent = agent(&model)
+    let agent = agent_once(&model)
         .tools(tools![read_sensor])
         .after_tool("counts", move |_: &mut ToolObservation<'_>| hook.up())
         .durable(store)

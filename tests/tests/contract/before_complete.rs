@@ -9,7 +9,9 @@ use protolink::model::{ChunkSink, FinishReason, Model, ModelError, ModelId, Mode
 use protolink::prelude::*;
 use protolink::testing::{Reply, ResponseFixture, ScriptedModel};
 use protolink::{BoxFuture, CancellationToken, Receipt, Stage, ToolCall};
-use protolink_tests::{Boom, Counter, Log, Path, agent, drain, effect, said, search_tool, sent, value_tool};
+use protolink_tests::{
+    Boom, Counter, Log, Path, agent, agent_once, drain, effect, said, search_tool, sent, value_tool,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -32,7 +34,7 @@ fn count(rounds: &Counter) -> impl Fn(&mut FinalResponse<'_>) + Send + Sync + 's
 async fn f1_every_path_to_an_answer_passes_the_check() -> Tested {
     for path in Path::ALL {
         let (rounds, model) = (Counter::new(), ScriptedModel::new([Reply::text("done")]));
-        let agent = agent(&model).before_complete("counts", count(&rounds)).build()?;
+        let agent = agent_once(&model).before_complete("counts", count(&rounds)).build()?;
         path.run(&agent, "go").await.result?;
         assert_eq!(rounds.get(), 1, "{path:?}");
     }
@@ -42,13 +44,13 @@ async fn f1_every_path_to_an_answer_passes_the_check() -> Tested {
 #[tokio::test]
 async fn f1_structured_and_resumed_answers_pass_the_check() -> Tested {
     let (rounds, model) = (Counter::new(), ScriptedModel::new([Reply::text(r#"{ "good": true, "score": 7 }"#)]));
-    let structured = agent(&model).before_complete("counts", count(&rounds)).build()?;
+    let structured = agent_once(&model).before_complete("counts", count(&rounds)).build()?;
     assert_eq!(structured.invoke_as::<Verdict>("go").await?, Verdict { good: true, score: 7 });
     assert_eq!(rounds.get(), 1);
 
     let store = MemoryStore::new();
     let model = ScriptedModel::new([Reply::call("pay", json!({})), Reply::text("done")]);
-    let resumed = agent(&model)
+    let resumed = agent_once(&model)
         .dyn_tool(effect("pay", &Counter::new()))
         .policy(CapabilityPolicy::new().require_approval("pay"))
         .before_complete("counts", count(&rounds))
@@ -66,7 +68,7 @@ async fn f1_the_check_comes_before_the_final_event_and_sees_the_whole_answer() -
     let log = Log::new();
     let (hook, observer) = (log.clone(), log.clone());
     let model = ScriptedModel::new([Reply::chunks(["in ", "three ", "parts"])]);
-    let agent = agent(&model)
+    let agent = agent_once(&model)
         .before_complete("sees", move |response: &mut FinalResponse<'_>| {
             hook.add(format!("check {:?}", response.text()));
         })
@@ -301,7 +303,7 @@ async fn f7_the_check_sees_the_receipts_with_the_true_results() -> Tested {
     ]);
     let log = Log::new();
     let hook = log.clone();
-    let agent = agent(&model)
+    let agent = agent_once(&model)
         .dyn_tool(value_tool("reads", json!("true result")))
         .after_tool("changes", |observation: &mut ToolObservation<'_>| *observation.result_mut() = json!("shown"))
         .before_complete("sees", move |response: &mut FinalResponse<'_>| {
@@ -361,7 +363,7 @@ async fn f8_there_is_one_round_for_each_proposed_answer_however_the_stream_is_re
             Reply::call("search", json!({})),
             Reply::chunks(["do", "ne"]),
         ]);
-        let agent = agent(&model)
+        let agent = agent_once(&model)
             .dyn_tool(search_tool())
             .before_complete("counts", count(&rounds))
             .before_complete("slow", slow)
@@ -382,7 +384,7 @@ async fn f8_there_is_one_round_for_each_proposed_answer_however_the_stream_is_re
 async fn f8_each_revision_has_a_round_of_its_own() -> Tested {
     let rounds = Counter::new();
     let model = ScriptedModel::new([Reply::text("short"), Reply::text("long enough")]);
-    let agent = agent(&model)
+    let agent = agent_once(&model)
         .max_revisions(1)
         .before_complete("counts", count(&rounds))
         .before_complete("asks", |response: &mut FinalResponse<'_>| {
@@ -403,7 +405,7 @@ async fn f8_each_revision_has_a_round_of_its_own() -> Tested {
 async fn f8_an_async_check_is_awaited_before_the_answer_leaves() -> Tested {
     let log = Log::new();
     let (hook, after) = (log.clone(), log.clone());
-    let agent = agent(&ScriptedModel::new([Reply::text("done")]))
+    let agent = agent_once(&ScriptedModel::new([Reply::text("done")]))
         .before_complete("slow", move |_: &mut FinalResponse<'_>| -> BoxFuture<'static, Result<(), Boom>> {
             let log = hook.clone();
             Box::pin(async move {

@@ -9,7 +9,7 @@ use protolink::{
     Change, Exchange, HistoryMut, RunContext, Scope, Stage, ToolCall, ToolOutcome, ToolSpec, ToolsMut, Turn,
 };
 use protolink_tests::{
-    Counter, Log, Path, agent, assert_paired, drain, effect, not_impl, said, search_tool, sent, value_tool,
+    Counter, Log, Path, agent, agent_once, assert_paired, drain, effect, not_impl, said, search_tool, sent, value_tool,
 };
 use serde_json::json;
 
@@ -49,7 +49,7 @@ async fn m1_a_hook_sees_history_tools_context_and_the_logical_step() -> Tested {
         Reply::transient("503"),
         Reply::text("done"),
     ]);
-    let agent = agent(&model)
+    let agent = agent_once(&model)
         .instructions("Be brief.")
         .dyn_tool(search_tool())
         .before_model("sees", move |request: &mut ModelRequest<'_>| {
@@ -161,7 +161,7 @@ async fn m4_a_removed_tool_is_gone_for_this_step_only() -> Tested {
     ]);
     let log = Log::new();
     let hook = log.clone();
-    let agent = agent(&model)
+    let agent = agent_once(&model)
         .dyn_tool(effect("keep", &counter))
         .dyn_tool(effect("drop", &counter))
         .dyn_tool(effect("other", &counter))
@@ -209,7 +209,7 @@ async fn m5_a_later_hook_cannot_bring_a_tool_back() -> Tested {
     let (counter, log) = (Counter::new(), Log::new());
     let hook = log.clone();
     let model = ScriptedModel::new([Reply::call("drop", json!({})), Reply::text("done")]);
-    let agent = agent(&model)
+    let agent = agent_once(&model)
         .dyn_tool(effect("drop", &counter))
         .before_model("removes", remove("drop"))
         .before_model("wants", move |request: &mut ModelRequest<'_>| {
@@ -239,7 +239,7 @@ async fn m6_hooks_run_once_a_step_and_every_attempt_sends_the_same_request() -> 
                 Reply::text("ok"),
             ]),
         );
-        let agent = agent(&model)
+        let agent = agent_once(&model)
             .dyn_tool(search_tool())
             .before_model("edits", move |request: &mut ModelRequest<'_>| {
                 let time = hook.next();
@@ -262,7 +262,7 @@ async fn m7_a_step_goes_prompt_hooks_policy_manifest_budget_request() -> Tested 
     let model = ScriptedModel::new([Reply::text("done")]).without_native_tools();
     let log = Log::new();
     let hook = log.clone();
-    let agent = agent(&model)
+    let agent = agent_once(&model)
         .instructions("Base.")
         .dyn_tool(search_tool())
         .before_model("sees", move |request: &mut ModelRequest<'_>| {
@@ -461,7 +461,7 @@ async fn m10_the_roster_of_the_step_holds_for_its_pending_actions() -> Tested {
     let hooks_ran = Counter::new();
     let build = |filtering: bool| {
         let ran = hooks_ran.clone();
-        agent(&model)
+        agent_once(&model)
             .dyn_tool(effect("pay", &paid))
             .dyn_tool(effect("drop", &dropped))
             .policy(CapabilityPolicy::new().require_approval("pay"))
@@ -499,7 +499,7 @@ async fn m11_nothing_done_to_a_copy_of_the_context_changes_the_run() -> Tested {
     }
     let log = Log::new();
     let later = log.clone();
-    let agent = agent(&call_then_answer())
+    let agent = agent_once(&call_then_answer())
         .dyn_tool(search_tool())
         .policy(OnlyGuests(log.clone()))
         .before_model("pretends", |request: &mut ModelRequest<'_>| {

@@ -8,7 +8,7 @@ use protolink::durable::{MemoryStore, RunStore};
 use protolink::prelude::*;
 use protolink::testing::{Reply, RequestFixture, ScriptedModel};
 use protolink::{Captured, Change, Exchange, Stage, ToolCall, ToolOutcome, Turn};
-use protolink_tests::{Boom, Counter, Path, agent, drain, said, search_tool, sent};
+use protolink_tests::{Boom, Counter, Path, agent, agent_once, drain, said, search_tool, sent};
 use serde_json::json;
 
 type Tested = Result<(), Box<dyn StdError>>;
@@ -188,7 +188,7 @@ async fn m6_r18_a_provider_that_fails_three_times_gets_four_equal_requests() -> 
     let ran = hooks.clone();
     let model =
         ScriptedModel::new([Reply::transient("1"), Reply::transient("2"), Reply::transient("3"), Reply::text("done")]);
-    let agent = agent(&model)
+    let agent = agent_once(&model)
         .before_model("stamps", move |request: &mut ModelRequest<'_>| {
             request.this_step().push(Message::user(format!("stamp {}", ran.next())));
         })

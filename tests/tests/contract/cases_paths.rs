@@ -7,7 +7,7 @@ use protolink::durable::{MemoryStore, RunStore};
 use protolink::prelude::*;
 use protolink::testing::{Reply, ScriptedModel};
 use protolink::{BoxFuture, ContractChange, PartKind};
-use protolink_tests::{Boom, Counter, Log, Path, agent, drain, said, search_tool, value_tool};
+use protolink_tests::{Boom, Counter, Log, Path, agent, agent_once, drain, said, search_tool, value_tool};
 use serde_json::json;
 
 type Tested = Result<(), Box<dyn StdError>>;
@@ -37,7 +37,7 @@ fn write(log: &Log, line: String, later: bool) -> BoxFuture<'static, ()> {
 async fn s2_r26_three_hooks_a_stage_run_in_order_sync_and_async_mixed() -> Tested {
     for path in Path::ALL {
         let log = Log::new();
-        let mut builder = agent(&one_call()).tools(tools![search]);
+        let mut builder = agent_once(&one_call()).tools(tools![search]);
         for number in 1..=3 {
             let is_async = number == 2;
             let (one, two, three) = (log.clone(), log.clone(), log.clone());
@@ -72,7 +72,7 @@ async fn slow_rewrite(observation: &mut ToolObservation<'_>) {
 async fn s2_r27_the_second_hook_sees_what_the_first_took_its_time_for() -> Tested {
     let log = Log::new();
     let seen = log.clone();
-    let agent = agent(&one_call())
+    let agent = agent_once(&one_call())
         .tools(tools![search])
         .after_tool("slow", slow_rewrite)
         .after_tool("quick", move |observation: &mut ToolObservation<'_>| seen.add(observation.result().to_string()))
@@ -89,7 +89,7 @@ async fn s8_r29_every_path_runs_the_same_hooks() -> Tested {
         for (typed, durable) in [(false, false), (false, true), (true, false), (true, true)] {
             let log = Log::new();
             let (one, two, three) = (log.clone(), log.clone(), log.clone());
-            let builder = agent(&one_call());
+            let builder = agent_once(&one_call());
             let builder = if typed {
                 builder.tools(tools![search])
             } else {
@@ -145,7 +145,7 @@ async fn f8_r31_a_run_of_three_steps_checks_its_answer_once() -> Tested {
             Reply::call("search", json!({})).saying("second"),
             Reply::text("done"),
         ]);
-        let agent = agent(&model)
+        let agent = agent_once(&model)
             .dyn_tool(search_tool())
             .before_complete("counts", move |_: &mut FinalResponse<'_>| checked.up())
             .build()?;
@@ -184,7 +184,7 @@ async fn f8_r33_an_answer_is_checked_once_whatever_is_read_and_a_failure_reaches
             let rounds = Counter::new();
             let checked = rounds.clone();
             let model = ScriptedModel::new([Reply::call("search", json!({})), Reply::chunks(["do", "ne"])]);
-            let agent = agent(&model)
+            let agent = agent_once(&model)
                 .dyn_tool(search_tool())
                 .before_complete("checks", move |_: &mut FinalResponse<'_>| {
                     checked.up();
@@ -241,7 +241,7 @@ async fn f1_r34_a_stream_ends_once_when_the_check_fails() -> Tested {
 async fn d6_r35_a_clone_is_the_same_agent() -> Tested {
     let log = Log::new();
     let seen = log.clone();
-    let agent = agent(&ScriptedModel::from_fn(|_| Reply::text("done")))
+    let agent = agent_once(&ScriptedModel::from_fn(|_| Reply::text("done")))
         .before_complete("sees", move |_: &mut FinalResponse<'_>| seen.add("checked"))
         .build()?;
     let clone = agent.clone();

@@ -6,7 +6,7 @@ use protolink::durable::{MemoryStore, RunStore};
 use protolink::prelude::*;
 use protolink::testing::{Reply, ScriptedModel};
 use protolink::{BoxFuture, CancellationToken, DynTool, ToolOutcome, ValueError};
-use protolink_tests::{Counter, Log, Path, agent, assert_paired, drain, said, search_tool, value_tool};
+use protolink_tests::{Counter, Log, Path, agent, agent_once, assert_paired, drain, said, search_tool, value_tool};
 use serde::ser::Error as _;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
@@ -154,7 +154,7 @@ async fn t7_r47_false_zero_empty_and_null_are_results_like_any_other() -> Tested
                 let log = Log::new();
                 let seen = log.clone();
                 let model = ScriptedModel::new([Reply::call("gives", json!({})), Reply::text("done")]);
-                let builder = agent(&model).dyn_tool(value_tool("gives", value.clone()));
+                let builder = agent_once(&model).dyn_tool(value_tool("gives", value.clone()));
                 let builder = if durable { builder.durable(MemoryStore::new()) } else { builder };
                 let agent = builder
                     .after_tool("sees", move |observation: &mut ToolObservation<'_>| {
@@ -172,7 +172,7 @@ async fn t7_r47_false_zero_empty_and_null_are_results_like_any_other() -> Tested
         // A hook that makes one of them of something is believed.
         let model = ScriptedModel::new([Reply::call("gives", json!({})), Reply::text("done")]);
         let (store, made) = (MemoryStore::new(), value.clone());
-        let agent = agent(&model)
+        let agent = agent_once(&model)
             .dyn_tool(value_tool("gives", json!("something")))
             .after_tool("makes", move |observation: &mut ToolObservation<'_>| *observation.result_mut() = made.clone())
             .before_complete("answers", {

@@ -11,7 +11,8 @@ use protolink::{
     AgentConfig, BoxFuture, BuildError, CancellationToken, ContractChange, DynTool, Observer, ToolCall, ToolOutcome,
 };
 use protolink_tests::{
-    Boom, Counter, Log, Path, agent, assert_paired, drain, effect, failing_tool, said, search_tool, sent, value_tool,
+    Boom, Counter, Log, Path, agent, agent_once, assert_paired, drain, effect, failing_tool, said, search_tool, sent,
+    value_tool,
 };
 use serde_json::{Value, json};
 
@@ -160,7 +161,7 @@ async fn p2_max_steps_makes_that_many_steps_and_counts_one_before_its_hooks() ->
         for steps in [0, 1, 3] {
             let (hooks, effects) = (Counter::new(), Counter::new());
             let (ran, model) = (hooks.clone(), ScriptedModel::from_fn(|_| Reply::call("pay", json!({}))));
-            let agent = agent(&model)
+            let agent = agent_once(&model)
                 .dyn_tool(effect("pay", &effects))
                 .budget(Budget::new().max_steps(steps))
                 .before_model("counts", move |_: &mut ModelRequest<'_>| ran.up())
@@ -171,8 +172,10 @@ async fn p2_max_steps_makes_that_many_steps_and_counts_one_before_its_hooks() ->
             assert_eq!((model.request_count(), hooks.get(), effects.get()), (steps, steps, steps), "{path:?}");
         }
         // A run that needs exactly as many is not stopped.
-        let fits =
-            agent(&call_then_answer("search")).dyn_tool(search_tool()).budget(Budget::new().max_steps(2)).build()?;
+        let fits = agent_once(&call_then_answer("search"))
+            .dyn_tool(search_tool())
+            .budget(Budget::new().max_steps(2))
+            .build()?;
         assert_eq!(path.run(&fits, "go").await.result?.steps(), 2);
     }
     Ok(())
@@ -181,14 +184,14 @@ async fn p2_max_steps_makes_that_many_steps_and_counts_one_before_its_hooks() ->
 #[tokio::test]
 async fn p2_model_calls_count_every_attempt() -> Tested {
     let model = ScriptedModel::new([Reply::transient("1"), Reply::transient("2"), Reply::text("third")]);
-    let agent2 = agent(&model).budget(Budget::new().max_model_calls(2)).build()?;
+    let agent2 = agent_once(&model).budget(Budget::new().max_model_calls(2)).build()?;
     assert_eq!(limit_of(&agent2.invoke("go").await), Some(BudgetLimit::ModelCalls(2)));
     assert_eq!(model.request_count(), 2);
 
     // What is known to be used up is said before hooks spend work on it.
     let (hooks, model) = (Counter::new(), call_then_answer("search"));
     let ran = hooks.clone();
-    let agent1 = agent(&model)
+    let agent1 = agent_once(&model)
         .dyn_tool(search_tool())
         .budget(Budget::new().max_model_calls(1))
         .before_model("counts", move |_: &mut ModelRequest<'_>| ran.up())

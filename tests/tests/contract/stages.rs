@@ -6,7 +6,9 @@ use std::time::Duration;
 use protolink::prelude::*;
 use protolink::testing::{Reply, ScriptedModel};
 use protolink::{AgentHooks, BoxFuture, CancellationToken, HookPanicked, NoState, Stage, ToolOutcome};
-use protolink_tests::{Boom, Counter, Log, Path, agent, assert_paired, drain, effect, said, search_tool, sent};
+use protolink_tests::{
+    Boom, Counter, Log, Path, agent, agent_once, assert_paired, drain, effect, said, search_tool, sent,
+};
 use serde_json::{Value, json};
 
 type Tested = Result<(), Box<dyn StdError>>;
@@ -32,7 +34,7 @@ async fn s1_each_stage_runs_at_its_place_with_its_own_input() -> Tested {
     for path in Path::ALL {
         let (log, model) = (Log::new(), one_call());
         let (before, after, end) = (log.clone(), log.clone(), log.clone());
-        let agent = agent(&model)
+        let agent = agent_once(&model)
             .dyn_tool(search_tool())
             .before_model("b", move |request: &mut ModelRequest<'_>| before.add(format!("model {}", request.step())))
             .after_tool("a", move |observation: &mut ToolObservation<'_>| {
@@ -102,7 +104,7 @@ async fn s2_an_async_hook_is_finished_before_the_next_begins() -> Tested {
     let log = Log::new();
     let (slow, quick) = (log.clone(), log.clone());
     let model = ScriptedModel::new([Reply::text("done")]);
-    let agent = agent(&model)
+    let agent = agent_once(&model)
         .before_model("slow", move |_: &mut ModelRequest<'_>| -> BoxFuture<'static, ()> {
             let log = slow.clone();
             Box::pin(async move {
@@ -541,7 +543,8 @@ async fn s2_a_module_of_hooks_keeps_the_order_of_its_source() -> Tested {
 async fn s6_an_annotated_function_is_registered_by_its_name_and_has_a_fingerprint() -> Tested {
     for listed in [true, false] {
         let (log, model) = (Log::new(), one_call());
-        let builder = agent(&model).state(App { prefix: Prefix("so: "), log: log.clone() }).dyn_tool(search_tool());
+        let builder =
+            agent_once(&model).state(App { prefix: Prefix("so: "), log: log.clone() }).dyn_tool(search_tool());
         let agent = if listed {
             builder.hooks(hooks![annotated, annotated_tool, annotated_end]).build()?
         } else {
