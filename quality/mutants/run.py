@@ -29,6 +29,7 @@ WORK = ROOT / "target/mutants"
 TREE = WORK / "tree"
 TARGET = WORK / "target"
 RESULTS = WORK / "results.jsonl"
+STATE = WORK / "state.json"
 
 FILES = [
     "protolink/src/roster.rs",
@@ -50,8 +51,9 @@ TESTS = [
     ("protolink-tests", ["--test=contract", "--test=stores", "--test=cases_kept_apart", "--test=telemetry"]),
     ("protolink-tests", ["--test=durable_model", "--test=allocations"]),
 ]
-# Tests that take longer are used only where no other one reaches the mutant, or none of them fails.
+# Tests that take longer come last, and those that take much longer are left out.
 SLOW_SECONDS = 2.0
+LEFT_OUT_SECONDS = 15.0
 
 SWITCH = """
 #[doc(hidden)]
@@ -74,8 +76,13 @@ VISIBILITY fn __mutant(id: usize) -> bool {
 """
 
 
-def run(command, **more):
-    return subprocess.run(command, cwd=more.pop("cwd", ROOT), text=True, capture_output=True, **more)
+# The tests of a macro crate link to the compiler's own libraries.
+LIBRARIES = subprocess.run(["rustc", "--print=target-libdir"], text=True, capture_output=True, check=True).stdout.strip()
+
+
+def run(command, env=None, **more):
+    env = (env or os.environ) | {"LD_LIBRARY_PATH": LIBRARIES}
+    return subprocess.run(command, cwd=more.pop("cwd", ROOT), env=env, text=True, capture_output=True, **more)
 
 
 def listed():
@@ -287,7 +294,8 @@ def build(mutants):
         for line in output.stdout.splitlines():
             message = json.loads(line)
             if message.get("executable") and message["profile"]["test"]:
-                binaries.append((message["target"]["name"], message["executable"], TREE / package.replace("protolink-tests", "tests")))
+                folder = os.path.dirname(message["manifest_path"])
+                binaries.append((message["target"]["name"], message["executable"], folder))
     return dropped, binaries
 
 
@@ -342,11 +350,34 @@ def trace(binaries):
     return reached, seconds
 
 
+def save(mutants, dropped, reached, seconds):
+    jobs = list(seconds)
+    numbers = {job: number for number, job in enumerate(jobs)}
+    STATE.write_text(
+        json.dumps(
+            {
+                "mutants": mutants,
+                "dropped": list(dropped.items()),
+                "jobs": jobs,
+                "seconds": list(seconds.values()),
+                "reached": [(mutant, [numbers[job] for job in of_mutant]) for mutant, of_mutant in reached.items()],
+            }
+        )
+    )
+
+
+def load():
+    state = json.loads(STATE.read_text())
+    jobs = [tuple(job) for job in state["jobs"]]
+    reached = {mutant: [jobs[number] for number in numbers] for mutant, numbers in state["reached"]}
+    return state["mutants"], dict(state["dropped"]), reached, dict(zip(jobs, state["seconds"]))
+
+
 def play(mutant, jobs, seconds):
     """Whether the tests notice a mutant: the quick ones first."""
     jobs = sorted(jobs, key=lambda job: seconds[job])
     quick = [job for job in jobs if seconds[job] <= SLOW_SECONDS]
-    slow = [job for job in jobs if seconds[job] > SLOW_SECONDS]
+    slow = [job for job in jobs if SLOW_SECONDS < seconds[job] <= LEFT_OUT_SECONDS]
     batches = [quick[:8], quick[8:40], quick[40:]] + [[job] for job in slow]
     for batch in batches:
         by_binary = collections.defaultdict(list)
@@ -368,13 +399,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="", help="mutants whose name has this in it")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--resume", action="store_true", help="go on with what was built, and do not look at the sources")
     parser.add_argument("--again", action="store_true", help="run those again that were missed")
     options = parser.parse_args()
     WORK.mkdir(parents=True, exist_ok=True)
-    mutants = listed()
-    dropped, binaries = build(mutants)
+    if not (options.resume and STATE.exists()):
+        mutants = listed()
+        dropped, binaries = build(mutants)
+        save(mutants, dropped, *trace(binaries))
+    mutants, dropped, reached, seconds = load()
     print(f"{len(mutants)} mutants, {len(dropped)} dropped", collections.Counter(dropped.values()), flush=True)
-    reached, seconds = trace(binaries)
     print(f"{len(seconds)} tests in {sum(seconds.values()):.0f} s; {len(reached)} mutants are reached", flush=True)
     done = {}
     if RESULTS.exists():

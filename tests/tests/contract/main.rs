@@ -24,4 +24,5 @@ mod stages;
 mod streaming;
 mod strict;
 mod structured_answers;
+mod told;
 mod unkept_values;
