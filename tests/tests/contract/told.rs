@@ -11,7 +11,7 @@ use protolink::{
     AgentHooks, BuildError, Digest, DynTool, Fingerprint, NoState, RunEvent, RunId, Stage, ToolContext, ToolError,
     UnknownFingerprint,
 };
-use protolink_tests::{Boom, Log, agent, drain, effect, sent, value_tool};
+use protolink_tests::{Boom, Log, agent, agent_once, drain, effect, sent, value_tool};
 use serde_json::json;
 
 type Tested = Result<(), Box<dyn StdError>>;
@@ -135,7 +135,7 @@ async fn m4_a_hook_can_ask_which_tools_are_there() -> Tested {
     let seen = Log::new();
     let hook = seen.clone();
     let model = ScriptedModel::new([Reply::text("done")]);
-    let agent = agent(&model)
+    let agent = agent_once(&model)
         .tools(tools![find])
         .dyn_tool(value_tool("look", json!(1)))
         .before_model("asks", move |request: &mut ModelRequest<'_>| {
