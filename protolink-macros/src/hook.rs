@@ -6,6 +6,7 @@ use syn::ext::IdentExt;
 use syn::{Error, Path, Type};
 
 use crate::check::{self, Errors};
+use crate::direct::Direct;
 use crate::function::{Function, LooseFunction};
 use crate::generics::Generics;
 use crate::options::HookOptions;
@@ -155,7 +156,10 @@ fn registration(stage: Stage, krate: &Path, options: &HookOptions, function: &Fu
     let generics = function.generics(quote!(#krate #tool_path));
     let Generics { state, answer } = &generics;
     let thunk = Thunk::new(stage, krate, options, function, &generics);
-    let (registered, bounds) = (thunk.registered(), thunk.bounds());
+    let (code, bounds) = match Direct::of(stage, options, function) {
+        Some(hook) => thunk.direct(&hook),
+        None => (thunk.code(), thunk.bounds()),
+    };
     // The function is called here. That it is deprecated is to be said where it is registered.
     let deprecated = function.deprecation().map(|_| quote!(#[allow(deprecated)]));
     quote! {
@@ -168,8 +172,6 @@ fn registration(stage: Stage, krate: &Path, options: &HookOptions, function: &Fu
                 #private::Stage::#stage_type,
                 #name,
                 #private::module_path!(),
-                #private::file!(),
-                #private::line!(),
                 *#fingerprint,
                 #signature,
             )#tool #timeout;
@@ -180,7 +182,7 @@ fn registration(stage: Stage, krate: &Path, options: &HookOptions, function: &Fu
         impl<#state: 'static, #answer> #private::HookFor<#state, #answer> for #ident
         where #(#bounds,)*
         {
-            const REGISTERED: #private::Registered<#state> = #registered;
+            const CODE: &'static dyn #private::Code<#state> = #code;
         }
     }
 }

@@ -9,6 +9,7 @@ mod any_input;
 mod check;
 mod collect;
 mod digest;
+mod direct;
 #[cfg(test)]
 mod fingerprint_table;
 mod from_ref;

@@ -32,6 +32,15 @@ impl Stage {
         Ident::new(name, span)
     }
 
+    /// The name of what a hook of this stage takes first.
+    pub(crate) fn subject_name(self) -> &'static str {
+        match self {
+            Self::BeforeModel => "ModelRequest",
+            Self::AfterTool => "ToolObservation",
+            Self::BeforeComplete => "FinalResponse",
+        }
+    }
+
     /// What a hook of this stage takes first.
     pub(crate) fn subject(self) -> &'static str {
         match self {

@@ -10,7 +10,7 @@ use syn::{Ident, Path};
 
 use crate::function::{Function, LooseFunction};
 use crate::hook::declaration;
-use crate::spans::{generated, own};
+use crate::spans::generated;
 use crate::stage::Stage;
 
 /// Whether a type can be declared beside the function. In an `impl` or a `trait` it cannot, and three errors about that
@@ -32,7 +32,6 @@ pub(crate) fn hook(stage: Stage, krate: &Path, function: &Function) -> Option<To
     let ident = generated(&function.sig.ident);
     let name = function.sig.ident.unraw().to_string();
     let stage_type = stage.type_name(Span::mixed_site());
-    let register = own(stage.name());
     let allow = function.deprecation().map(|_| quote!(#[allow(deprecated)]));
     Some(quote! {
         #declaration
@@ -46,10 +45,8 @@ pub(crate) fn hook(stage: Stage, krate: &Path, function: &Function) -> Option<To
         #(#conditions)*
         #allow
         impl<S: 'static, A> #private::HookFor<S, A> for #ident {
-            const REGISTERED: #private::Registered<S> = #private::Registered::#register(
-                <Self as #private::Hook>::META,
-                #private::Thunk::<#private::#stage_type, S>::Sync(|_, _| #private::Result::Ok(())),
-            );
+            const CODE: &'static dyn #private::Code<S> =
+                &#private::Thunk::<#private::#stage_type, S>::Sync(|_, _| #private::Result::Ok(()));
         }
     })
 }
@@ -76,7 +73,7 @@ pub(crate) fn half_typed_hook(stage: Stage, krate: &Path, function: &LooseFuncti
 
         #(#conditions)*
         impl<S: 'static, A> #private::HookFor<S, A> for #ident {
-            const REGISTERED: #private::Registered<S> = #private::panic!(#refusal);
+            const CODE: &'static dyn #private::Code<S> = #private::panic!(#refusal);
         }
     }
 }

@@ -5,6 +5,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::{Path, Type, parse_quote};
 
 use crate::check::{erase_lifetimes, outlive};
+use crate::direct::{Direct, Output};
 use crate::function::{Function, private};
 use crate::generics::Generics;
 use crate::options::HookOptions;
@@ -23,6 +24,22 @@ impl Place {
     fn of(ty: &Type) -> Self {
         let (start, end) = ends(ty);
         Self { ty: erase_lifetimes(ty), start, end }
+    }
+
+    /// `<#ty as #check>::#function`, all of it where the type stands.
+    fn path(&self, check: &str, function: &str, parameters: Option<&TokenStream>, krate: &Path) -> TokenStream {
+        let Self { ty, start, end } = self;
+        let private = private(krate, *start);
+        let check = Ident::new(check, *start);
+        let open = quote_spanned!(*start=> <);
+        let function = Ident::new(function, *end);
+        let rest = quote_spanned!(*start=> as #private::#check #parameters>::#function);
+        quote!(#open #ty #rest)
+    }
+
+    /// The function that makes a `State<T>` of a `T`, which is refused at the type where it is no `State`.
+    fn holding(&self, krate: &Path) -> TokenStream {
+        self.path("HookParam", "holding", Some(&quote_spanned!(self.start=> <_>)), krate)
     }
 
     /// `<#ty as #function>(#argument)`, which starts and ends where the type does: what is wrong with the type is
@@ -109,25 +126,78 @@ impl<'f> Thunk<'f> {
         }
     }
 
-    /// `Registered::before_model(META, Thunk::Sync(|subject, state| ..))`
-    pub(crate) fn registered(&self) -> TokenStream {
+    /// What is called of a hook whose types are checked and converted one by one.
+    pub(crate) fn code(&self) -> TokenStream {
+        match self.function.sig.asyncness {
+            None => self.thunk(&own("Sync"), &self.sync_body()),
+            Some(keyword) => self.thunk(&own("Async"), &self.async_body(keyword.span)),
+        }
+    }
+
+    /// `&Thunk::Sync(|subject, state| ..)`
+    fn thunk(&self, kind: &Ident, body: &TokenStream) -> TokenStream {
         let krate = self.krate;
         let private = quote!(#krate::__private);
-        let register = own(self.stage.name());
         let stage = self.stage.type_name(Span::mixed_site());
         let agent = &self.generics.state;
         let subject = self.lent();
         let lent_state = if self.states.is_empty() { quote!(_) } else { own("state").into_token_stream() };
-        let (kind, body) = match self.function.sig.asyncness {
-            None => (own("Sync"), self.sync_body()),
-            Some(keyword) => (own("Async"), self.async_body(keyword.span)),
+        quote!(&#private::Thunk::<#private::#stage, #agent>::#kind(|#subject, #lent_state| #body))
+    }
+
+    /// What is called of a hook that fits as it stands, and what the state must offer for it.
+    pub(crate) fn direct(&self, hook: &Direct<'_>) -> (TokenStream, Vec<TokenStream>) {
+        let agent = &self.generics.state;
+        let bounds = hook.values.iter().zip(&self.states).map(|(value, place)| {
+            let private = private(self.krate, place.start);
+            quote_spanned!(place.start=> #value: #private::FromRef<#agent>)
+        });
+        let code = match (&hook.output, self.function.sig.asyncness) {
+            (_, Some(keyword)) => self.thunk(&own("Async"), &self.direct_async(keyword.span)),
+            (Output::Nothing, None) => self.pointer("Hook", None),
+            (Output::Fallible(error), None) => {
+                let place = match error {
+                    Some(error) => Place::of(error),
+                    None => Place { ty: parse_quote!(_), ..self.output },
+                };
+                self.pointer("Fallible", Some(place.path("IntoHookError", "into_hook_error", None, self.krate)))
+            }
+            (Output::Other, None) => return (self.code(), self.bounds()),
         };
-        quote! {
-            #private::Registered::#register(
-                <Self as #private::Hook>::META,
-                #private::Thunk::<#private::#stage, #agent>::#kind(|#subject, #lent_state| #body),
-            )
-        }
+        (code, bounds.collect())
+    }
+
+    /// `&before_model::Fallible1(hook, <E as IntoHookError>::into_hook_error, <State<Db> as HookParam<_>>::holding)`
+    fn pointer(&self, kind: &str, error: Option<TokenStream>) -> TokenStream {
+        // What does not fit of the signature as a whole is reported at the function's name.
+        let name = &self.function.sig.ident;
+        let at = generated_at(name.span());
+        let private = private(self.krate, at);
+        let stage = Ident::new(self.stage.name(), at);
+        let kind = Ident::new(&format!("{kind}{}", self.states.len()), at);
+        let error = error.into_iter();
+        let states = self.states.iter().map(|state| state.holding(self.krate));
+        quote_spanned!(at=> &#private::#stage::#kind(#name #(, #error)* #(, #states)*))
+    }
+
+    /// `<Result<(), E> as HookOutput>::boxed(hook(.., <State<Db> as HookParam<_>>::holding(from_ref(state))))`
+    fn direct_async(&self, keyword: Span) -> TokenStream {
+        let state = own("state");
+        let states: Vec<TokenStream> = self
+            .states
+            .iter()
+            .map(|place| {
+                let (private, holding) = (private(self.krate, place.start), place.holding(self.krate));
+                let mut argument = Group::new(
+                    Delimiter::Parenthesis,
+                    quote_spanned!(place.start=> #private::FromRef::from_ref(#state)),
+                );
+                argument.set_span(place.end);
+                quote!(#holding #argument)
+            })
+            .collect();
+        let call = self.call(keyword, &states);
+        self.output.through(&self.convert("boxed"), call)
     }
 
     fn sync_body(&self) -> TokenStream {
@@ -232,6 +302,6 @@ impl<'f> Thunk<'f> {
             },
             state,
         );
-        place.through(&quote_spanned!(place.start=> #private::HookParam>::given), value)
+        place.through(&quote_spanned!(place.start=> #private::HookParam<_>>::given), value)
     }
 }

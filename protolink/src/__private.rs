@@ -12,9 +12,10 @@ pub use std::boxed::Box;
 pub use crate::fingerprint::ListFingerprint;
 pub use crate::hook::{
     AbsentHook, AddHook, AfterTool, AfterToolSubject, AnswerFor, AsyncHook, BeforeComplete, BeforeCompleteSubject,
-    BeforeModel, BeforeModelSubject, ChecksAnswers, FromState, Hook, HookFor, HookFuture, HookMeta, HookOutput,
-    HookParam, HookStage, NotAResponse, NotATool, NotState, ParameterKind, Registered, Stage, SubjectKind, Thunk,
-    ToolName, lend_observation, lend_response, narrow_observation, narrow_response,
+    BeforeModel, BeforeModelSubject, ChecksAnswers, Code, FromState, Hook, HookFor, HookFuture, HookMeta, HookOutput,
+    HookParam, HookStage, IntoHookError, NotAResponse, NotATool, NotState, ParameterKind, Stage, SubjectKind, Thunk,
+    ToolName, after_tool, before_complete, before_model, lend_observation, lend_response, narrow_observation,
+    narrow_response,
 };
 pub use crate::state::FromRef;
 pub use crate::tool::{

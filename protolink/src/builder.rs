@@ -10,7 +10,8 @@ use crate::durable::RunStore;
 use crate::error::BuildError;
 use crate::event::Observer;
 use crate::hook::{
-    AddHook, AfterTool, AgentHooks, AnswerType, BeforeComplete, BeforeModel, HookEntry, HookFor, StageFn, Untyped,
+    AddHook, AfterTool, AgentHooks, AnswerType, BeforeComplete, BeforeModel, HookEntry, HookFor, Registered, StageFn,
+    Untyped,
 };
 use crate::model::Model;
 use crate::rules::{Approver, Budget, ContextPolicy, Policy, Retry};
@@ -206,8 +207,9 @@ impl<S, A> AgentBuilder<S, A> {
 }
 
 impl<S: Send + Sync + 'static, A, H: HookFor<S, A>> AddHook<H> for AgentBuilder<S, A> {
-    fn add_hook(self) -> Self {
-        self.hook_of::<H>()
+    fn add_hook(mut self) -> Self {
+        self.hook_of::<H>();
+        self
     }
 }
 
@@ -227,16 +229,15 @@ impl<S: Send + Sync + 'static, A> AgentBuilder<S, A> {
 
     /// Adds an annotated hook: `.hook(select_context {})`.
     #[must_use]
-    pub fn hook<H: HookFor<S, A>>(self, _hook: H) -> Self {
-        self.hook_of::<H>()
+    pub fn hook<H: HookFor<S, A>>(mut self, _hook: H) -> Self {
+        self.hook_of::<H>();
+        self
     }
 
     /// The hook of a type, for [`hooks!`](crate::hooks).
     #[doc(hidden)]
-    #[must_use]
-    pub fn hook_of<H: HookFor<S, A>>(mut self) -> Self {
-        self.push(HookEntry::annotated(H::REGISTERED));
-        self
+    pub fn hook_of<H: HookFor<S, A>>(&mut self) {
+        self.annotated(&H::REGISTERED);
     }
 
     /// Adds annotated hooks in their order: `.hooks(hooks![select_context, keep_hits])`.
@@ -273,6 +274,11 @@ impl<S: Send + Sync + 'static, A> AgentBuilder<S, A> {
     }
 
     // One copy for all hooks: what is generic over the hook stays small.
+    #[inline(never)]
+    fn annotated(&mut self, hook: &Registered<S>) {
+        self.push(HookEntry::annotated(hook));
+    }
+
     #[inline(never)]
     fn push(&mut self, entry: HookEntry<S>) {
         if entry.annotated {

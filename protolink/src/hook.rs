@@ -1,6 +1,7 @@
 //! The three stages: what a hook is given, and how it is registered.
 
 mod closure;
+mod code;
 mod future;
 mod group;
 mod observation;
@@ -12,10 +13,13 @@ mod run;
 mod stage;
 
 pub use closure::StageFn;
+pub(crate) use code::AnyCode;
+#[doc(hidden)]
+pub use code::{Code, after_tool, before_complete, before_model};
 #[doc(hidden)]
 pub use future::HookFuture;
-pub(crate) use group::HookEntry;
 pub use group::{AddHook, AgentHooks};
+pub(crate) use group::{EntryCode, HookEntry};
 pub(crate) use observation::ObservationDraft;
 pub use observation::ToolObservation;
 #[doc(hidden)]
@@ -24,7 +28,6 @@ pub use parameter::{
     lend_observation, lend_response, narrow_observation, narrow_response,
 };
 pub use parameter::{AfterToolSubject, BeforeCompleteSubject, BeforeModelSubject, HookParam};
-pub(crate) use registration::AnyThunk;
 #[doc(hidden)]
 pub use registration::{AsyncHook, Thunk};
 pub use registration::{BoxError, BoxFuture, Hook, HookFor, HookMeta, HookOutput, IntoHookError, Registered};

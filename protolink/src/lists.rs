@@ -6,8 +6,8 @@
 #[macro_export]
 macro_rules! hooks {
     ($($hook:ty),* $(,)?) => {
-        |builder| {
-            $(let builder = builder.hook_of::<$hook>();)*
+        |mut builder| {
+            $(builder.hook_of::<$hook>();)*
             builder
         }
     };

@@ -15,7 +15,7 @@ use crate::error::BuildError;
 use crate::event::Observer;
 use crate::fingerprint::{ContractFingerprint, hook_part, setting_part, tool_part};
 use crate::hook::{
-    AfterTool, AnswerType, AnyThunk, BeforeComplete, BeforeModel, BoundHook, HookEntry, HookIdentity, Stage,
+    AfterTool, AnswerType, AnyCode, BeforeComplete, BeforeModel, BoundHook, EntryCode, HookEntry, HookIdentity, Stage,
 };
 use crate::message::{OVERHEAD, estimate_json, estimate_text};
 use crate::model::{Model, ModelId};
@@ -35,10 +35,14 @@ pub(crate) struct Hooks {
 impl Hooks {
     pub(crate) fn push<S: Send + Sync + 'static>(&mut self, entry: HookEntry<S>, state: Arc<S>) {
         let identity = entry.identity;
-        match entry.thunk {
-            AnyThunk::BeforeModel(thunk) => BoundHook::push(&mut self.before_model, identity, thunk, state),
-            AnyThunk::AfterTool(thunk) => BoundHook::push(&mut self.after_tool, identity, thunk, state),
-            AnyThunk::BeforeComplete(thunk) => BoundHook::push(&mut self.before_complete, identity, thunk, state),
+        let code = match entry.code {
+            EntryCode::Annotated(code) => code.bind(state),
+            EntryCode::Closure(code) => code,
+        };
+        match code.0 {
+            AnyCode::BeforeModel(code) => BoundHook::push(&mut self.before_model, identity, code),
+            AnyCode::AfterTool(code) => BoundHook::push(&mut self.after_tool, identity, code),
+            AnyCode::BeforeComplete(code) => BoundHook::push(&mut self.before_complete, identity, code),
         }
     }
 

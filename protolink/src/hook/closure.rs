@@ -1,9 +1,9 @@
 //! Closures and plain functions as hooks: they have a name and no fingerprint (contract S6).
 
-use std::sync::Arc;
-
+use super::code::{AnyCode, BoundCode};
 use super::future::HookFuture;
-use super::registration::{AsyncHook, HookOutput, Thunk};
+use super::registration::{AsyncClosure, AsyncHook, HookOutput};
+use super::run::{AsyncCode, HookCode, SyncCode};
 use super::stage::{AfterTool, BeforeComplete, BeforeModel, HookStage};
 use super::{FinalResponse, ModelRequest, ToolObservation};
 
@@ -18,7 +18,7 @@ use super::{FinalResponse, ModelRequest, ToolObservation};
 )]
 pub trait StageFn<St: HookStage, Kind> {
     #[doc(hidden)]
-    fn into_thunk<S>(self) -> Thunk<St, S>;
+    fn into_code(self) -> BoundCode;
 }
 
 /// A sync hook.
@@ -38,10 +38,9 @@ macro_rules! stage_fn {
             F: for<'a, 'r> Fn(&'a mut $subject<'r>) -> O + Send + Sync + 'static,
             O: HookOutput,
         {
-            fn into_thunk<S>(self) -> Thunk<$stage, S> {
-                Thunk::<$stage, S>::SyncClosure(Arc::new(move |subject: &mut $subject<'_>| {
-                    self(subject).into_hook_result()
-                }))
+            fn into_code(self) -> BoundCode {
+                let hook = Box::new(move |subject: &mut $subject<'_>| self(subject).into_hook_result());
+                BoundCode(AnyCode::$stage(HookCode::Sync(SyncCode::closure(hook))))
             }
         }
 
@@ -49,10 +48,10 @@ macro_rules! stage_fn {
         where
             F: for<'a, 'r> AsyncHook<&'a mut $subject<'r>, Fut: Send> + Send + Sync + 'static,
         {
-            fn into_thunk<S>(self) -> Thunk<$stage, S> {
-                Thunk::<$stage, S>::AsyncClosure(Arc::new(move |subject: &mut $subject<'_>| {
-                    HookFuture::new(self(subject))
-                }))
+            fn into_code(self) -> BoundCode {
+                let hook: Box<AsyncClosure<$stage>> =
+                    Box::new(move |subject: &mut $subject<'_>| HookFuture::new(self(subject)));
+                BoundCode(AnyCode::$stage(HookCode::Async(AsyncCode::closure(hook))))
             }
         }
     };

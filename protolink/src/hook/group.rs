@@ -5,26 +5,33 @@ use std::marker::PhantomData;
 
 use super::Untyped;
 use super::closure::StageFn;
-use super::registration::{AnyThunk, HookFor, HookMeta, Registered};
+use super::code::{BoundCode, Code};
+use super::registration::{HookFor, HookMeta, Registered};
 use super::run::HookIdentity;
 use super::stage::{AfterTool, BeforeComplete, BeforeModel, Stage};
 
+/// What of a hook is called: a closure has its state.
+pub(crate) enum EntryCode<S: 'static> {
+    Annotated(&'static dyn Code<S>),
+    Closure(BoundCode),
+}
+
 /// A hook that waits for its state.
-pub(crate) struct HookEntry<S> {
+pub(crate) struct HookEntry<S: 'static> {
     pub(crate) identity: HookIdentity,
-    pub(crate) thunk: AnyThunk<S>,
+    pub(crate) code: EntryCode<S>,
     /// Whether it was annotated, so that it is refused when it is given twice.
     pub(crate) annotated: bool,
 }
 
-impl<S> HookEntry<S> {
-    pub(crate) fn annotated(hook: Registered<S>) -> Self {
-        Self { identity: HookIdentity::of(hook.meta), thunk: hook.thunk, annotated: true }
+impl<S: 'static> HookEntry<S> {
+    pub(crate) fn annotated(hook: &Registered<S>) -> Self {
+        Self { identity: HookIdentity::of(hook.meta), code: EntryCode::Annotated(hook.code), annotated: true }
     }
 
-    pub(crate) fn named(stage: Stage, name: String, thunk: AnyThunk<S>) -> Self {
+    pub(crate) fn named(stage: Stage, name: String, code: BoundCode) -> Self {
         let identity = HookIdentity { name, ..HookIdentity::of(&HookMeta::new(stage, "", "")) };
-        Self { identity, thunk, annotated: false }
+        Self { identity, code: EntryCode::Closure(code), annotated: false }
     }
 }
 
@@ -35,9 +42,10 @@ pub trait AddHook<H>: Sized {
     fn add_hook(self) -> Self;
 }
 
-impl<S, A, H: HookFor<S, A>> AddHook<H> for AgentHooks<S, A> {
-    fn add_hook(self) -> Self {
-        self.hook_of::<H>()
+impl<S: 'static, A, H: HookFor<S, A>> AddHook<H> for AgentHooks<S, A> {
+    fn add_hook(mut self) -> Self {
+        self.hook_of::<H>();
+        self
     }
 }
 
@@ -64,12 +72,12 @@ impl<S, A, H: HookFor<S, A>> AddHook<H> for AgentHooks<S, A> {
 /// }
 /// # let _ = Agent::builder("a").group(house_rules());
 /// ```
-pub struct AgentHooks<S, A = Untyped> {
+pub struct AgentHooks<S: 'static, A = Untyped> {
     pub(crate) entries: Vec<HookEntry<S>>,
     answer: PhantomData<fn(A)>,
 }
 
-impl<S, A> AgentHooks<S, A> {
+impl<S: 'static, A> AgentHooks<S, A> {
     /// A group without hooks.
     #[must_use]
     pub fn new() -> Self {
@@ -78,16 +86,15 @@ impl<S, A> AgentHooks<S, A> {
 
     /// Adds an annotated hook: `.hook(select_context {})`.
     #[must_use]
-    pub fn hook<H: HookFor<S, A>>(self, _hook: H) -> Self {
-        self.hook_of::<H>()
+    pub fn hook<H: HookFor<S, A>>(mut self, _hook: H) -> Self {
+        self.hook_of::<H>();
+        self
     }
 
     /// The hook of a type, for [`hooks!`](crate::hooks).
     #[doc(hidden)]
-    #[must_use]
-    pub fn hook_of<H: HookFor<S, A>>(mut self) -> Self {
-        self.entries.push(HookEntry::annotated(H::REGISTERED));
-        self
+    pub fn hook_of<H: HookFor<S, A>>(&mut self) {
+        self.annotated(&H::REGISTERED);
     }
 
     /// Adds annotated hooks in their order: `.hooks(hooks![select_context, keep_hits])`.
@@ -99,34 +106,40 @@ impl<S, A> AgentHooks<S, A> {
     /// Adds a closure or a plain function as a `before_model` hook of this name.
     #[must_use]
     pub fn before_model<K>(self, name: impl Into<String>, hook: impl StageFn<BeforeModel, K>) -> Self {
-        self.named(Stage::BeforeModel, name, AnyThunk::BeforeModel(hook.into_thunk()))
+        self.named(Stage::BeforeModel, name, hook.into_code())
     }
 
     /// Adds a closure or a plain function as an `after_tool` hook of this name.
     #[must_use]
     pub fn after_tool<K>(self, name: impl Into<String>, hook: impl StageFn<AfterTool, K>) -> Self {
-        self.named(Stage::AfterTool, name, AnyThunk::AfterTool(hook.into_thunk()))
+        self.named(Stage::AfterTool, name, hook.into_code())
     }
 
     /// Adds a closure or a plain function as a `before_complete` hook of this name.
     #[must_use]
     pub fn before_complete<K>(self, name: impl Into<String>, hook: impl StageFn<BeforeComplete, K>) -> Self {
-        self.named(Stage::BeforeComplete, name, AnyThunk::BeforeComplete(hook.into_thunk()))
+        self.named(Stage::BeforeComplete, name, hook.into_code())
     }
 
-    fn named(mut self, stage: Stage, name: impl Into<String>, thunk: AnyThunk<S>) -> Self {
-        self.entries.push(HookEntry::named(stage, name.into(), thunk));
+    // One copy for all hooks: what is generic over the hook stays small.
+    #[inline(never)]
+    fn annotated(&mut self, hook: &Registered<S>) {
+        self.entries.push(HookEntry::annotated(hook));
+    }
+
+    fn named(mut self, stage: Stage, name: impl Into<String>, code: BoundCode) -> Self {
+        self.entries.push(HookEntry::named(stage, name.into(), code));
         self
     }
 }
 
-impl<S, A> Default for AgentHooks<S, A> {
+impl<S: 'static, A> Default for AgentHooks<S, A> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<S, A> fmt::Debug for AgentHooks<S, A> {
+impl<S: 'static, A> fmt::Debug for AgentHooks<S, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.entries.iter().map(|entry| entry.identity.path())).finish()
     }

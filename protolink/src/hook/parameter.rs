@@ -6,7 +6,8 @@
 
 use std::marker::PhantomData;
 
-use super::registration::{Hook, HookFor, HookMeta, Registered, Thunk};
+use super::code::Code;
+use super::registration::{Hook, HookFor, HookMeta, Thunk};
 use super::response::AnswerType;
 use super::stage::{AnswerFor, BeforeModel, Stage};
 use super::{BoxError, FinalResponse, ModelRequest, ToolObservation};
@@ -76,7 +77,10 @@ impl<'a, 'r, T> BeforeCompleteSubject<&'a mut FinalResponse<'r, T>> for &'a mut 
     label = "not a `State<T>`",
     note = "after the first parameter, a hook takes only `State<T>`, where the agent's state has a `T`"
 )]
-pub trait HookParam: Sized {
+pub trait HookParam<T>: Sized {
+    #[doc(hidden)]
+    fn holding(value: T) -> Self;
+
     #[doc(hidden)]
     #[inline]
     #[must_use]
@@ -85,7 +89,12 @@ pub trait HookParam: Sized {
     }
 }
 
-impl<T> HookParam for State<T> {}
+impl<T> HookParam<T> for State<T> {
+    #[inline]
+    fn holding(value: T) -> Self {
+        Self(value)
+    }
+}
 
 /// Tells `State<T>` from every other type: its own constant is found before that of [`NotState`].
 #[doc(hidden)]
@@ -209,7 +218,6 @@ impl Hook for AbsentHook {
     const META: &'static HookMeta = &HookMeta::new(Stage::BeforeModel, "", "");
 }
 
-impl<S, A> HookFor<S, A> for AbsentHook {
-    const REGISTERED: Registered<S> =
-        Registered::before_model(Self::META, Thunk::<BeforeModel, S>::Sync(|_, _| Ok(())));
+impl<S: 'static, A> HookFor<S, A> for AbsentHook {
+    const CODE: &'static dyn Code<S> = &Thunk::<BeforeModel, S>::Sync(|_, _| Ok(()));
 }

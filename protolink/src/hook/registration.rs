@@ -2,13 +2,14 @@
 
 use std::fmt;
 use std::future::Future;
+use std::panic::Location;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::time::Duration;
 
 use super::Untyped;
+use super::code::Code;
 use super::future::HookFuture;
-use super::stage::{AfterTool, BeforeComplete, BeforeModel, HookStage, Stage};
+use super::stage::{HookStage, Stage};
 use crate::fingerprint::Fingerprint;
 
 /// A boxed future that can move between threads.
@@ -45,15 +46,17 @@ impl HookMeta {
     /// What an attribute says of its function.
     #[doc(hidden)]
     #[must_use]
+    #[track_caller]
     pub const fn annotated(
         stage: Stage,
         name: &'static str,
         module: &'static str,
-        file: &'static str,
-        line: u32,
         fingerprint: [u8; 32],
         signature: &'static str,
     ) -> Self {
+        // Where the attribute is called from: two macros less to expand for each hook than `file!` and `line!`.
+        let place = Location::caller();
+        let (file, line) = (place.file(), place.line());
         let fingerprint = Some(Fingerprint::from_source(fingerprint));
         Self { stage, name, module, file, line, fingerprint, signature, tool: None, timeout: None }
     }
@@ -112,47 +115,25 @@ pub trait Hook: Sized + 'static {
     label = "not a hook here",
     note = "a function with `#[before_model]`, `#[after_tool]` or `#[before_complete]` goes into `.hooks(hooks![name])` or `.hook(name {{}})`; a plain function or a closure goes to `.before_model(\"name\", f)`, `.after_tool(\"name\", f)` or `.before_complete(\"name\", f)`"
 )]
-pub trait HookFor<S, A = Untyped>: Hook {
+pub trait HookFor<S: 'static, A = Untyped>: Hook {
+    /// What of it is called.
+    #[doc(hidden)]
+    const CODE: &'static dyn Code<S>;
+
     /// What the builder keeps of it.
-    const REGISTERED: Registered<S>;
+    const REGISTERED: Registered<S> = Registered { meta: Self::META, code: Self::CODE };
 }
 
 /// A hook as the builder keeps it.
-pub struct Registered<S> {
+pub struct Registered<S: 'static> {
     pub(crate) meta: &'static HookMeta,
-    pub(crate) thunk: AnyThunk<S>,
+    pub(crate) code: &'static dyn Code<S>,
 }
 
-impl<S> Registered<S> {
-    #[doc(hidden)]
-    #[must_use]
-    pub const fn before_model(meta: &'static HookMeta, thunk: Thunk<BeforeModel, S>) -> Self {
-        Self { meta, thunk: AnyThunk::BeforeModel(thunk) }
-    }
-
-    #[doc(hidden)]
-    #[must_use]
-    pub const fn after_tool(meta: &'static HookMeta, thunk: Thunk<AfterTool, S>) -> Self {
-        Self { meta, thunk: AnyThunk::AfterTool(thunk) }
-    }
-
-    #[doc(hidden)]
-    #[must_use]
-    pub const fn before_complete(meta: &'static HookMeta, thunk: Thunk<BeforeComplete, S>) -> Self {
-        Self { meta, thunk: AnyThunk::BeforeComplete(thunk) }
-    }
-}
-
-impl<S> fmt::Debug for Registered<S> {
+impl<S: 'static> fmt::Debug for Registered<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Registered").field("meta", self.meta).finish_non_exhaustive()
     }
-}
-
-pub(crate) enum AnyThunk<S> {
-    BeforeModel(Thunk<BeforeModel, S>),
-    AfterTool(Thunk<AfterTool, S>),
-    BeforeComplete(Thunk<BeforeComplete, S>),
 }
 
 pub(super) type SyncFn<St, S> = for<'a, 'r> fn(&'a mut <St as HookStage>::Subject<'r>, &'a S) -> Result<(), BoxError>;
@@ -162,13 +143,12 @@ pub(super) type SyncClosure<St> =
 pub(super) type AsyncClosure<St> =
     dyn for<'a, 'r> Fn(&'a mut <St as HookStage>::Subject<'r>) -> HookFuture<'a> + Send + Sync;
 
-/// How a hook is called. A sync hook is a plain function pointer and pays for no future (contract S3).
+/// How a hook is called that is not called as it is. A sync one is a plain function pointer and pays for no future
+/// (contract S3).
 #[doc(hidden)]
 pub enum Thunk<St: HookStage, S> {
     Sync(SyncFn<St, S>),
     Async(AsyncFn<St, S>),
-    SyncClosure(Arc<SyncClosure<St>>),
-    AsyncClosure(Arc<AsyncClosure<St>>),
 }
 
 impl<St: HookStage, S> fmt::Debug for Thunk<St, S> {
@@ -176,8 +156,6 @@ impl<St: HookStage, S> fmt::Debug for Thunk<St, S> {
         f.write_str(match self {
             Self::Sync(_) => "Sync",
             Self::Async(_) => "Async",
-            Self::SyncClosure(_) => "SyncClosure",
-            Self::AsyncClosure(_) => "AsyncClosure",
         })
     }
 }

@@ -70,14 +70,10 @@ pub(crate) enum HookCode<St: HookStage> {
 }
 
 impl<St: HookStage> HookCode<St> {
-    fn new<S: Send + Sync + 'static>(thunk: Thunk<St, S>, state: Arc<S>) -> Self {
-        let now = |hook: Now<St, S>| Self::Sync(SyncCode(Box::new(hook)));
-        let later = |hook: Later<St, S>| Self::Async(AsyncCode(Box::new(hook)));
-        match thunk {
-            Thunk::Sync(hook) => now(Now::Function(hook, state)),
-            Thunk::SyncClosure(hook) => now(Now::Closure(hook)),
-            Thunk::Async(hook) => later(Later::Function(hook, state)),
-            Thunk::AsyncClosure(hook) => later(Later::Closure(hook)),
+    pub(super) fn of<S: Send + Sync + 'static>(thunk: &Thunk<St, S>, state: Arc<S>) -> Self {
+        match *thunk {
+            Thunk::Sync(hook) => Self::Sync(SyncCode::new(SyncThunk(hook, state))),
+            Thunk::Async(hook) => Self::Async(AsyncCode(Box::new(AsyncThunk(hook, state)))),
         }
     }
 }
@@ -86,6 +82,14 @@ impl<St: HookStage> HookCode<St> {
 pub(crate) struct SyncCode<St: HookStage>(Box<dyn RunsNow<St>>);
 
 impl<St: HookStage> SyncCode<St> {
+    pub(super) fn new(hook: impl RunsNow<St> + 'static) -> Self {
+        Self(Box::new(hook))
+    }
+
+    pub(super) fn closure(hook: Box<SyncClosure<St>>) -> Self {
+        Self::new(SyncBox(hook))
+    }
+
     /// Calls the hook. A panic is an error like its own (contract S5).
     #[inline]
     pub(crate) fn call(&self, subject: &mut St::Subject<'_>) -> Result<(), BoxError> {
@@ -107,6 +111,10 @@ impl<St: HookStage> SyncCode<St> {
 pub(crate) struct AsyncCode<St: HookStage>(Box<dyn RunsLater<St>>);
 
 impl<St: HookStage> AsyncCode<St> {
+    pub(super) fn closure(hook: Box<AsyncClosure<St>>) -> Self {
+        Self(Box::new(AsyncBox(hook)))
+    }
+
     /// Calls the hook and waits for it. A panic and a passed deadline are errors like its own (contract S5, S9).
     pub(crate) async fn call(&self, subject: &mut St::Subject<'_>, within: Option<Duration>) -> Result<(), BoxError> {
         let future = match catching(move || self.0.start(subject)) {
@@ -123,7 +131,7 @@ impl<St: HookStage> AsyncCode<St> {
     }
 }
 
-trait RunsNow<St: HookStage>: Send + Sync {
+pub(super) trait RunsNow<St: HookStage>: Send + Sync {
     fn call(&self, subject: &mut St::Subject<'_>) -> Result<(), BoxError>;
 }
 
@@ -131,33 +139,34 @@ trait RunsLater<St: HookStage>: Send + Sync {
     fn start<'a>(&'a self, subject: &'a mut St::Subject<'_>) -> HookFuture<'a>;
 }
 
-/// A sync hook with its state, or a closure that has all it needs.
-enum Now<St: HookStage, S> {
-    Function(SyncFn<St, S>, Arc<S>),
-    Closure(Arc<SyncClosure<St>>),
-}
+/// A sync hook with its state, or a closure that has all it needs. These are types of their own, and not the pointers
+/// and closures themselves: an implementation for a type that has a stage's subject inside is not found by the compiler.
+struct SyncThunk<St: HookStage, S>(SyncFn<St, S>, Arc<S>);
+struct AsyncThunk<St: HookStage, S>(AsyncFn<St, S>, Arc<S>);
+struct SyncBox<St: HookStage>(Box<SyncClosure<St>>);
+struct AsyncBox<St: HookStage>(Box<AsyncClosure<St>>);
 
-impl<St: HookStage, S: Send + Sync> RunsNow<St> for Now<St, S> {
+impl<St: HookStage, S: Send + Sync> RunsNow<St> for SyncThunk<St, S> {
     fn call(&self, subject: &mut St::Subject<'_>) -> Result<(), BoxError> {
-        match self {
-            Self::Function(hook, state) => hook(subject, state),
-            Self::Closure(hook) => hook(subject),
-        }
+        (self.0)(subject, &self.1)
     }
 }
 
-/// An async hook with its state, or a closure that has all it needs.
-enum Later<St: HookStage, S> {
-    Function(AsyncFn<St, S>, Arc<S>),
-    Closure(Arc<AsyncClosure<St>>),
+impl<St: HookStage, S: Send + Sync> RunsLater<St> for AsyncThunk<St, S> {
+    fn start<'a>(&'a self, subject: &'a mut St::Subject<'_>) -> HookFuture<'a> {
+        (self.0)(subject, &self.1)
+    }
 }
 
-impl<St: HookStage, S: Send + Sync> RunsLater<St> for Later<St, S> {
+impl<St: HookStage> RunsNow<St> for SyncBox<St> {
+    fn call(&self, subject: &mut St::Subject<'_>) -> Result<(), BoxError> {
+        (self.0)(subject)
+    }
+}
+
+impl<St: HookStage> RunsLater<St> for AsyncBox<St> {
     fn start<'a>(&'a self, subject: &'a mut St::Subject<'_>) -> HookFuture<'a> {
-        match self {
-            Self::Function(hook, state) => hook(subject, state),
-            Self::Closure(hook) => hook(subject),
-        }
+        (self.0)(subject)
     }
 }
 
@@ -171,15 +180,10 @@ pub(crate) struct BoundHook<St: HookStage> {
 
 impl<St: HookStage> BoundHook<St> {
     /// Adds a hook to those of its stage.
-    pub(crate) fn push<S: Send + Sync + 'static>(
-        hooks: &mut Vec<Self>,
-        identity: HookIdentity,
-        thunk: Thunk<St, S>,
-        state: Arc<S>,
-    ) {
+    pub(crate) fn push(hooks: &mut Vec<Self>, identity: HookIdentity, code: HookCode<St>) {
         let occurrence = hooks.iter().filter(|hook| hook.identity.is_at_path_of(&identity)).count();
         let key = identity.key(occurrence);
-        hooks.push(Self { identity, key, code: HookCode::new(thunk, state) });
+        hooks.push(Self { identity, key, code });
     }
 
     pub(crate) fn name(&self) -> &str {
