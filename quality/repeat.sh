@@ -10,6 +10,9 @@ times=${1:-10}
 skip=${2:-^$}
 # The harness of the stable toolchain has the option too, and asks for this to be set.
 export RUSTC_BOOTSTRAP=1
+# The tests of a macro crate link to the compiler's own libraries.
+LD_LIBRARY_PATH=$(rustc --print target-libdir)
+export LD_LIBRARY_PATH
 logs=target/repeat
 mkdir -p "$logs"
 

@@ -8,10 +8,10 @@ use protolink::model::ModelError;
 use protolink::prelude::*;
 use protolink::testing::{Reply, ScriptedModel};
 use protolink::{
-    AgentHooks, BuildError, Digest, DynTool, Fingerprint, NoState, RunEvent, RunId, Stage, ToolContext, ToolError,
-    UnknownFingerprint,
+    AgentHooks, BuildError, Digest, DynTool, Fingerprint, NoState, RunEvent, RunId, Stage, ToolCall, ToolContext,
+    ToolError, UnknownFingerprint,
 };
-use protolink_tests::{Boom, Log, agent, agent_once, drain, effect, sent, value_tool};
+use protolink_tests::{Boom, Log, agent, agent_once, drain, effect, said, sent, value_tool};
 use serde_json::json;
 
 type Tested = Result<(), Box<dyn StdError>>;
@@ -282,5 +282,69 @@ async fn s5_a_strict_run_shows_each_hook_the_same_twice_and_keeps_its_edits_once
     let requests = model.requests();
     assert_eq!(requests[0].tool_names(), ["look"]);
     assert_eq!(sent(&requests[1]), ["user: go", "user: noted", "assistant: look({}) = x!", "user: noted"]);
+    Ok(())
+}
+
+#[tokio::test]
+async fn m2_a_hook_reads_its_own_edits_and_the_originals() -> Tested {
+    let model = ScriptedModel::new([
+        Reply::calls([ToolCall::new("c-1", "look", json!({})), ToolCall::new("c-2", "look", json!({}))]),
+        Reply::text("done"),
+    ]);
+    let agent = agent(&model)
+        .dyn_tool(value_tool("look", json!("long")))
+        .before_model("reads", |request: &mut ModelRequest<'_>| {
+            let step = request.step();
+            let mut history = request.history();
+            assert!(!history.is_empty() && history.get(99).is_none());
+            assert_eq!(history.get(0).and_then(Message::text), Some("go"));
+            if step < 2 {
+                return;
+            }
+            history.edit(1, |message| {
+                assert_eq!(message.observed("c-1"), Some(&json!("long")));
+                assert_eq!(message.set_observed("c-1", "short").ok(), Some(true));
+                assert_eq!(message.set_observed("none", "short").ok(), Some(false));
+                let seen = ["c-1", "c-2", "none"].map(|id| message.observed(id).cloned());
+                assert_eq!(seen, [Some(json!("short")), Some(json!("long")), None]);
+                assert_eq!(message.original().calls()[0].outcome.observed(), Some(&json!("long")));
+            });
+        })
+        .build()?;
+    let mut conversation = agent.conversation();
+    conversation.invoke("go").await?;
+    assert_eq!(said(conversation.messages())[1], "assistant: look({}) = short | look({}) = long");
+    Ok(())
+}
+
+#[tokio::test]
+async fn p3_the_events_of_a_started_run_are_a_stream_that_ends_with_it() -> Tested {
+    let handle = agent(&ScriptedModel::new([Reply::text("done")])).build()?.run("go").start();
+    let mut events = handle.events();
+    let (mut told, mut last) = (0, None);
+    while let Some(event) = events.next().await {
+        told += 1;
+        last = Some(event);
+    }
+    assert!(told > 2 && matches!(last, Some(RunEvent::Completed(_))), "{told} {last:?}");
+    assert!(handle.result().await?.answer().is_some());
+    Ok(())
+}
+
+#[tokio::test]
+async fn s2_a_group_takes_annotated_hooks_by_their_names() -> Tested {
+    #[before_model]
+    fn notes(request: &mut ModelRequest<'_>) {
+        request.history().push(Message::user("first"));
+    }
+    #[before_model]
+    fn ends(request: &mut ModelRequest<'_>) {
+        request.history().push(Message::user("second"));
+    }
+    let model = ScriptedModel::new([Reply::text("done")]);
+    let group = AgentHooks::new().hook(notes {}).hooks(hooks![ends]);
+    let agent = agent(&model).group(group).build()?;
+    agent.invoke("go").await?;
+    assert_eq!(sent(&model.requests()[0]), ["user: go", "user: first", "user: second"]);
     Ok(())
 }
