@@ -37,11 +37,11 @@ impl Roster {
     /// A roster of the tools of these names; a name without a tool counts for nothing.
     pub(crate) fn restricted(registered: &Arc<[Arc<ToolSpec>]>, names: &[String]) -> Self {
         let mut roster = Self::new(Arc::clone(registered));
-        roster.retain(|spec| names.iter().any(|name| name == spec.name()));
+        roster.retain(&mut |spec| names.iter().any(|name| name == spec.name()));
         roster
     }
 
-    fn retain(&mut self, mut keep: impl FnMut(&ToolSpec) -> bool) -> Vec<String> {
+    fn retain(&mut self, keep: &mut dyn FnMut(&ToolSpec) -> bool) -> Vec<String> {
         let (left, removed): (Vec<_>, Vec<_>) = self.specs().iter().cloned().partition(|spec| keep(spec));
         if removed.is_empty() {
             return Vec::new();
@@ -90,7 +90,8 @@ impl RosterDraft {
         self.changes.clear();
     }
 
-    fn retain(&mut self, keep: impl FnMut(&ToolSpec) -> bool) -> bool {
+    /// Not generic, so that the crates of hooks do not compile this anew for each of their closures.
+    fn retain(&mut self, keep: &mut dyn FnMut(&ToolSpec) -> bool) -> bool {
         let before = self.before.is_none().then(|| self.current.clone());
         let removed = self.current.retain(keep);
         if removed.is_empty() {
@@ -123,12 +124,12 @@ impl<'t> ToolsMut<'t> {
 
     /// Takes the tool of this name away from this step. Says whether it was there.
     pub fn remove_named(&mut self, name: &str) -> bool {
-        self.draft.retain(|spec| spec.name() != name)
+        self.draft.retain(&mut |spec| spec.name() != name)
     }
 
     /// Keeps the tools for which `keep` says so.
-    pub fn retain(&mut self, keep: impl FnMut(&ToolSpec) -> bool) {
-        self.draft.retain(keep);
+    pub fn retain(&mut self, mut keep: impl FnMut(&ToolSpec) -> bool) {
+        self.draft.retain(&mut keep);
     }
 
     /// Whether the tool `T` is in this step's roster.
