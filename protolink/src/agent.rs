@@ -15,7 +15,7 @@ use crate::conversation::Conversation;
 use crate::durable::Record;
 use crate::error::Error;
 use crate::fingerprint::ContractFingerprint;
-use crate::hook::AnswerType;
+use crate::hook::{AnswerType, text_of};
 use crate::ids::{ActionId, RunId};
 use crate::message::Content;
 use crate::outcome::{Answer, Interruption, Outcome};
@@ -142,7 +142,7 @@ impl Agent {
         let run_id = run_id.into();
         let outcome = match error.into() {
             ToolError::Rejected(reason) => ReceiptOutcome::Rejected(reason),
-            ToolError::Failed(error) | ToolError::Reported(error) => ReceiptOutcome::Failed(error.to_string()),
+            ToolError::Failed(error) | ToolError::Reported(error) => ReceiptOutcome::Failed(text_of(&error)),
             ToolError::Uncertain(_) => {
                 return Err(Error::NotResumable {
                     run_id,

@@ -202,50 +202,51 @@ async fn d4_approvals_and_questions_are_answered_on_the_way() -> Tested {
     Ok(())
 }
 
-/// A store that loses a run whose owner died.
-struct Forgetful(MemoryStore);
+/// A store that loses a run which is given back in this state: `Running` where its owner died, `Paused` where it waits
+/// for a person.
+struct Loses(RunState, MemoryStore);
 
 #[async_trait]
-impl RunStore for Forgetful {
+impl RunStore for Loses {
     async fn create(&self, run: NewRun, first: Row, ttl: Duration) -> Result<Lease, StoreError> {
-        self.0.create(run, first, ttl).await
+        self.1.create(run, first, ttl).await
     }
 
     async fn acquire(&self, run_id: &RunId, ttl: Duration) -> Result<Lease, StoreError> {
-        self.0.acquire(run_id, ttl).await
+        self.1.acquire(run_id, ttl).await
     }
 
     async fn renew(&self, lease: &Lease, ttl: Duration) -> Result<Lease, StoreError> {
-        self.0.renew(lease, ttl).await
+        self.1.renew(lease, ttl).await
     }
 
     async fn append(&self, lease: &Lease, row: Row, state: RunState) -> Result<(), StoreError> {
-        self.0.append(lease, row, state).await
+        self.1.append(lease, row, state).await
     }
 
     async fn load(&self, run_id: &RunId) -> Result<StoredRun, StoreError> {
-        self.0.load(run_id).await
+        self.1.load(run_id).await
     }
 
     async fn list(&self, filter: &RunFilter, page: Page) -> Result<RunPage, StoreError> {
-        self.0.list(filter, page).await
+        self.1.list(filter, page).await
     }
 
     async fn release(&self, lease: Lease) -> Result<(), StoreError> {
         let run_id = lease.run_id().clone();
-        self.0.release(lease).await?;
-        if self.0.load(&run_id).await?.summary.state == RunState::Running {
-            self.0.delete(&run_id).await?;
+        self.1.release(lease).await?;
+        if self.1.load(&run_id).await?.summary.state == self.0 {
+            self.1.delete(&run_id).await?;
         }
         Ok(())
     }
 
     async fn delete(&self, run_id: &RunId) -> Result<bool, StoreError> {
-        self.0.delete(run_id).await
+        self.1.delete(run_id).await
     }
 
     async fn prune(&self, ended_before: Timestamp) -> Result<u64, StoreError> {
-        self.0.prune(ended_before).await
+        self.1.prune(ended_before).await
     }
 }
 
@@ -253,7 +254,7 @@ impl RunStore for Forgetful {
 async fn d2_a_tool_that_ran_twice_for_one_action_is_listed() -> Tested {
     let script = [Reply::call("pay", json!({})), Reply::text("done")];
     let run = Matrix::new("Pay.", script)
-        .store("forgetful", Forgetful(MemoryStore::new()))
+        .store("forgetful", Loses(RunState::Running, MemoryStore::new()))
         .run(|model| agent(&model).dyn_tool(pay(&Counter::new())));
     let Err(MatrixError::Failed(report)) = run.await else { panic!("it ran twice") };
     assert!(report.failures().all(|(case, fault)| {
@@ -273,57 +274,10 @@ async fn d3_an_idempotent_tool_may_run_twice_for_one_action() -> Tested {
     Ok(())
 }
 
-/// A store that loses what waits for a person.
-struct LosesPaused(MemoryStore);
-
-#[async_trait]
-impl RunStore for LosesPaused {
-    async fn create(&self, run: NewRun, first: Row, ttl: Duration) -> Result<Lease, StoreError> {
-        self.0.create(run, first, ttl).await
-    }
-
-    async fn acquire(&self, run_id: &RunId, ttl: Duration) -> Result<Lease, StoreError> {
-        self.0.acquire(run_id, ttl).await
-    }
-
-    async fn renew(&self, lease: &Lease, ttl: Duration) -> Result<Lease, StoreError> {
-        self.0.renew(lease, ttl).await
-    }
-
-    async fn append(&self, lease: &Lease, row: Row, state: RunState) -> Result<(), StoreError> {
-        self.0.append(lease, row, state).await
-    }
-
-    async fn load(&self, run_id: &RunId) -> Result<StoredRun, StoreError> {
-        self.0.load(run_id).await
-    }
-
-    async fn list(&self, filter: &RunFilter, page: Page) -> Result<RunPage, StoreError> {
-        self.0.list(filter, page).await
-    }
-
-    async fn release(&self, lease: Lease) -> Result<(), StoreError> {
-        let run_id = lease.run_id().clone();
-        self.0.release(lease).await?;
-        if self.0.load(&run_id).await?.summary.state == RunState::Paused {
-            self.0.delete(&run_id).await?;
-        }
-        Ok(())
-    }
-
-    async fn delete(&self, run_id: &RunId) -> Result<bool, StoreError> {
-        self.0.delete(run_id).await
-    }
-
-    async fn prune(&self, ended_before: Timestamp) -> Result<u64, StoreError> {
-        self.0.prune(ended_before).await
-    }
-}
-
 #[tokio::test]
 async fn d4_a_store_that_loses_what_waits_is_said_and_left_soon() -> Tested {
     let processes = Counter::new();
-    let run = matrix().store("loses", LosesPaused(MemoryStore::new())).run(|model| {
+    let run = matrix().store("loses", Loses(RunState::Paused, MemoryStore::new())).run(|model| {
         processes.up();
         clerk(&model, &Counter::new())
     });

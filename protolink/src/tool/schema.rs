@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use super::typed::kind_of;
+
 /// Says what in these arguments does not fit the schema.
 ///
 /// It refuses nothing that the schema admits, and not all that it forbids: it reads `type`, `enum`, `const`, `required`,
@@ -69,7 +71,7 @@ fn check_type(schema: &Map<String, Value>, value: &Value, place: &Place<'_>) -> 
     if wanted.is_empty() || wanted.iter().any(|wanted| is_of_type(value, wanted)) {
         return Ok(());
     }
-    Err(format!("{} must be of the type {}, and is {}", place.words(), wanted.join(" or "), type_of(value)))
+    Err(format!("{} must be of the type {}, and is {}", place.words(), wanted.join(" or "), kind_of(value)))
 }
 
 fn is_of_type(value: &Value, wanted: &str) -> bool {
@@ -84,17 +86,6 @@ fn is_of_type(value: &Value, wanted: &str) -> bool {
         "integer" => value.is_i64() || value.is_u64() || value.as_f64().is_some_and(|number| number.fract() == 0.0),
         // A type that JSON does not have is not for this check to refuse.
         _ => true,
-    }
-}
-
-fn type_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "an array",
-        Value::Object(_) => "an object",
     }
 }
 

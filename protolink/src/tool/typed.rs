@@ -76,7 +76,8 @@ pub fn check_names(arguments: &Value, parameters: &[(&str, u8)]) -> Result<(), S
     Err(format!("there is no argument `{}`: the tool takes {known}", unknown.escape_debug()))
 }
 
-fn kind_of(value: &Value) -> &'static str {
+/// What a value is, in the words of a correction.
+pub(super) fn kind_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",
