@@ -1,6 +1,9 @@
-//! Why a run failed, and why an agent cannot be built.
+//! Why a run failed.
 
-use std::time::Duration;
+mod about;
+mod build;
+
+pub use build::BuildError;
 
 use crate::change::Change;
 use crate::durable::StoreError;
@@ -329,44 +332,11 @@ pub enum Error {
     },
 }
 
-impl Error {
-    /// The kind of the error in one word, for telemetry: it tells what went wrong, and nothing of with what.
-    #[must_use]
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Self::Hook { .. } => "hook",
-            Self::HookValue { .. } => "hook_value",
-            Self::EmptyRequest { .. } => "empty_request",
-            Self::Model { .. } => "model",
-            Self::ModelPanicked { .. } => "model_panicked",
-            Self::Truncated { .. } => "truncated",
-            Self::Tool { .. } => "tool",
-            Self::ToolValue { .. } => "tool_value",
-            Self::ToolCorrections { .. } => "tool_corrections",
-            Self::Budget { .. } => "budget",
-            Self::Context { .. } => "context",
-            Self::RevisionsNotAllowed { .. } => "revisions_not_allowed",
-            Self::Revisions { .. } => "revisions",
-            Self::Answer { .. } => "answer",
-            Self::ApprovalUnavailable { .. } => "approval_unavailable",
-            Self::Interrupted(_) => "interrupted",
-            Self::Cancelled { .. } => "cancelled",
-            Self::Uncertain { .. } => "uncertain",
-            Self::ContractChanged { .. } => "contract_changed",
-            Self::StaleResponse { .. } => "stale_response",
-            Self::NotResumable { .. } => "not_resumable",
-            Self::RunPanicked { .. } => "run_panicked",
-            Self::RunBusy { .. } => "run_busy",
-            Self::ConversationOpen { .. } => "conversation_open",
-            Self::NoStore { .. } => "no_store",
-            Self::Build(_) => "build",
-            Self::Store(_) => "store",
-            Self::Value { .. } => "value",
-            Self::UnknownTool { .. } => "unknown_tool",
-            Self::CallRefused { .. } => "call_refused",
-            Self::BlockingInRuntime => "blocking_in_runtime",
-            Self::NoRuntime(_) => "no_runtime",
-            Self::NotRepeatable { .. } => "not_repeatable",
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Busy { run_id, .. } => Self::RunBusy { run_id },
+            other => Self::Store(other),
         }
     }
 }
@@ -380,135 +350,4 @@ fn in_order(changes: &[Change]) -> String {
 
 fn in_words(changes: &[ContractChange]) -> String {
     changes.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
-}
-
-impl Error {
-    /// The run, where the error is about one.
-    #[must_use]
-    pub fn run_id(&self) -> Option<&RunId> {
-        match self {
-            Self::Hook { run_id, .. }
-            | Self::HookValue { run_id, .. }
-            | Self::EmptyRequest { run_id, .. }
-            | Self::Model { run_id, .. }
-            | Self::ModelPanicked { run_id, .. }
-            | Self::Truncated { run_id, .. }
-            | Self::Tool { run_id, .. }
-            | Self::ToolValue { run_id, .. }
-            | Self::ToolCorrections { run_id, .. }
-            | Self::Budget { run_id, .. }
-            | Self::Context { run_id, .. }
-            | Self::RevisionsNotAllowed { run_id, .. }
-            | Self::Revisions { run_id, .. }
-            | Self::Answer { run_id, .. }
-            | Self::ApprovalUnavailable { run_id, .. }
-            | Self::Cancelled { run_id, .. }
-            | Self::Uncertain { run_id, .. }
-            | Self::ContractChanged { run_id, .. }
-            | Self::StaleResponse { run_id, .. }
-            | Self::NotResumable { run_id, .. }
-            | Self::RunPanicked { run_id, .. }
-            | Self::RunBusy { run_id }
-            | Self::ConversationOpen { run_id, .. }
-            | Self::Value { run_id, .. }
-            | Self::CallRefused { run_id, .. }
-            | Self::NotRepeatable { run_id, .. } => Some(run_id),
-            Self::Interrupted(interruption) => Some(&interruption.run_id),
-            Self::Store(error) => error.run_id(),
-            Self::Build(_)
-            | Self::NoStore { .. }
-            | Self::UnknownTool { .. }
-            | Self::BlockingInRuntime
-            | Self::NoRuntime(_) => None,
-        }
-    }
-}
-
-impl From<StoreError> for Error {
-    fn from(error: StoreError) -> Self {
-        match error {
-            StoreError::Busy { run_id, .. } => Self::RunBusy { run_id },
-            other => Self::Store(other),
-        }
-    }
-}
-
-/// Why an agent cannot be built.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum BuildError {
-    /// It has no model.
-    #[error("the agent `{agent}` has no model; set one with `.model(..)`")]
-    NoModel {
-        /// The agent.
-        agent: String,
-    },
-    /// Two tools have one name (contract P5).
-    #[error("the agent `{agent}` has two tools of the name `{tool}`")]
-    DuplicateTool {
-        /// The agent.
-        agent: String,
-        /// The name.
-        tool: String,
-    },
-    /// A tool has a name that providers refuse.
-    #[error("`{tool}` is no name for a tool: providers take 1 to 64 of the characters a-z, A-Z, 0-9, `_` and `-`")]
-    ToolName {
-        /// The name.
-        tool: String,
-    },
-    /// A tool's arguments are not described by a JSON Schema of an object.
-    #[error("the schema of the tool `{tool}` is not that of an object")]
-    ToolSchema {
-        /// The tool.
-        tool: String,
-    },
-    /// One annotated hook is registered twice (contract S10).
-    #[error("the {stage} hook `{hook}` is registered twice")]
-    DuplicateHook {
-        /// The stage.
-        stage: Stage,
-        /// The hook's path.
-        hook: String,
-    },
-    /// An `after_tool` hook is for a tool that the agent lacks (contract T4).
-    #[error("the hook `{hook}` is for the tool `{tool}`, which the agent `{agent}` does not have")]
-    HookForMissingTool {
-        /// The agent.
-        agent: String,
-        /// The hook.
-        hook: String,
-        /// The tool.
-        tool: String,
-    },
-    /// The tool `ask_user` waits for a person, and without a store the run cannot wait.
-    #[error("the agent `{agent}` has the tool `ask_user` and no store to wait in; set one with `.durable(..)`")]
-    AskUserWithoutStore {
-        /// The agent.
-        agent: String,
-    },
-    /// A deadline of zero leaves no time for anything.
-    #[error("the {setting} is {value:?}, which leaves no time for anything")]
-    NoTime {
-        /// The setting.
-        setting: &'static str,
-        /// Its value.
-        value: Duration,
-    },
-    /// Hooks that a saved configuration names were not given again (contract P4).
-    #[error("the configuration of `{agent}` was saved with hooks that were not given again: {}", missing.join(", "))]
-    HooksMissing {
-        /// The agent.
-        agent: String,
-        /// The hooks that are missing, as stage and path.
-        missing: Vec<String>,
-    },
-    /// What was given differs from what a saved configuration names (contract P4).
-    #[error("the agent `{agent}` differs from its saved configuration: {}", in_words(changes))]
-    ConfigDiffers {
-        /// The agent.
-        agent: String,
-        /// What differs.
-        changes: Vec<ContractChange>,
-    },
 }

@@ -4,6 +4,7 @@ mod ask;
 mod builder;
 mod close;
 mod complete;
+mod decide;
 mod dispatch;
 mod events;
 mod handle;

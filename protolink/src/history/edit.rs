@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::state::HistoryDraft;
+use super::draft::HistoryDraft;
 use crate::change::{Captured, Change, MessageEdit, Scope};
 use crate::message::{Message, ToolOutcome};
 use crate::value::{ValueError, to_value};

@@ -8,7 +8,7 @@ use crate::durable::{Page, RunFilter, RunStore};
 use crate::error::Error;
 use crate::ids::RunId;
 use crate::outcome::{Interruption, InterruptionRequest};
-use crate::run::judge::call_digest;
+use crate::run::decide::call_digest;
 use crate::run::place::HistoryPlace;
 
 /// Refuses a run of another conversation.
