@@ -204,12 +204,11 @@ impl<'f> Thunk<'f> {
         let states: Vec<TokenStream> = self.states.iter().map(|state| self.state(state)).collect();
         let call = self.call(self.function.sig.ident.span(), &states);
         let converted = self.output.through(&self.convert("into_hook_result"), call);
-        // A tool that is none is reported for the call as a whole, and is to be reported at its name.
-        let at = self.tool.map_or(self.subject.start, |tool| ends(tool).0);
+        let at = self.subject.start;
         let Some(lend) = self.lend("lend", at) else { return converted };
         let private = private(self.krate, at);
-        let subject = self.lent();
-        quote_spanned!(at=> #private::#lend(#subject, |#subject| #converted))
+        let (subject, meta) = (self.lent(), self.meta(at));
+        quote_spanned!(at=> #private::#lend(#subject, #meta |#subject| #converted))
     }
 
     /// An error about the future as a whole is to stand at the `async` that makes it one.
@@ -220,7 +219,7 @@ impl<'f> Thunk<'f> {
             return self.output.through(&self.convert("boxed"), self.call(keyword, &states));
         };
         let private = private(self.krate, at);
-        let (subject, narrowed) = (self.lent(), own("narrowed"));
+        let (subject, narrowed, meta) = (self.lent(), own("narrowed"), self.meta(at));
         // The state is taken before the future is made, so that the future owns what it holds.
         let names: Vec<Ident> = (0..states.len()).map(|index| own(&format!("state{index}"))).collect();
         let arguments: Vec<TokenStream> = names.iter().map(ToTokens::to_token_stream).collect();
@@ -229,7 +228,7 @@ impl<'f> Thunk<'f> {
         quote_spanned! {at=> {
             #(let #names = #states;)*
             #private::HookOutput::boxed(async move {
-                let #private::Option::Some(mut #narrowed) = #private::#narrow(#subject)? else {
+                let #private::Option::Some(mut #narrowed) = #private::#narrow(#subject, #meta)? else {
                     return #private::Result::Ok(());
                 };
                 let #subject = &mut #narrowed;
@@ -240,15 +239,18 @@ impl<'f> Thunk<'f> {
     }
 
     /// The function that hands out the subject in the hook's own type, where that is another one than the loop's.
-    fn lend(&self, verb: &str, at: Span) -> Option<TokenStream> {
+    fn lend(&self, verb: &str, at: Span) -> Option<Ident> {
         match (self.stage, self.tool) {
-            (Stage::AfterTool, Some(tool)) => {
-                let function = Ident::new(&format!("{verb}_observation"), at);
-                Some(quote_spanned!(at=> #function::<#tool>))
-            }
-            (Stage::BeforeComplete, _) => Some(Ident::new(&format!("{verb}_response"), at).into_token_stream()),
+            (Stage::AfterTool, Some(_)) => Some(Ident::new(&format!("{verb}_observation"), at)),
+            (Stage::BeforeComplete, _) => Some(Ident::new(&format!("{verb}_response"), at)),
             (Stage::BeforeModel | Stage::AfterTool, _) => None,
         }
+    }
+
+    /// What that function is told of the hook, to know its tool.
+    fn meta(&self, at: Span) -> Option<TokenStream> {
+        let private = private(self.krate, at);
+        self.tool.map(|_| quote_spanned!(at=> <Self as #private::Hook>::META,))
     }
 
     fn convert(&self, function: &str) -> TokenStream {
@@ -275,12 +277,13 @@ impl<'f> Thunk<'f> {
     fn subject(&self) -> TokenStream {
         let mut subject = own("subject");
         subject.set_span(self.subject.end);
-        if self.tool.is_some() {
-            // The two types are compared here, and both are named: the tool's output and what the user wrote.
-            let borrow = quote_spanned!(self.subject.start=> &mut *);
-            return quote!(#borrow #subject);
-        }
         let private = private(self.krate, self.subject.start);
+        if let Some(tool) = self.tool {
+            // Both types are named: the tool's output, and what the user wrote.
+            let given = quote_spanned!(self.subject.start=> &mut #private::ToolObservation<'_, <#tool as #private::Tool>::Output>);
+            let accept = quote_spanned!(self.subject.start=> #private::ToolSubject<#given>>::accept);
+            return self.subject.through(&accept, subject);
+        }
         let check = match self.stage {
             Stage::BeforeModel => "BeforeModelSubject",
             Stage::AfterTool => "AfterToolSubject",

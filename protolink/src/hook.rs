@@ -27,7 +27,7 @@ pub use parameter::{
     AbsentHook, ChecksAnswers, FromState, NotAResponse, NotATool, NotState, ParameterKind, SubjectKind, ToolName,
     lend_observation, lend_response, narrow_observation, narrow_response,
 };
-pub use parameter::{AfterToolSubject, BeforeCompleteSubject, BeforeModelSubject, HookParam};
+pub use parameter::{AfterToolSubject, BeforeCompleteSubject, BeforeModelSubject, HookParam, ToolSubject};
 #[doc(hidden)]
 pub use registration::{AsyncHook, Thunk};
 pub use registration::{BoxError, BoxFuture, Hook, HookFor, HookMeta, HookOutput, IntoHookError, Registered};

@@ -16,8 +16,9 @@
 
 pub use crate::hook::{
     AddHook, AfterToolSubject, AnswerFor, AsyncHook, BeforeCompleteSubject, BeforeModelSubject, ChecksAnswers,
-    FromState, HookOutput, HookParam, IntoHookError,
+    FromState, HookOutput, HookParam, IntoHookError, ToolSubject,
 };
+pub use crate::state::WithoutState;
 pub use crate::tool::{DefaultParameter, FromCall, IntoToolFailure, ToolParameter, ToolValue, UnnamedParameter};
 
 // They are where a message of the compiler may point, and are called by generated code only.

@@ -30,11 +30,26 @@ pub struct State<T>(pub T);
 #[diagnostic::on_unimplemented(
     message = "the agent's state `{S}` has no `{Self}`",
     label = "`State<{Self}>` is asked for here, and `{S}` does not provide it",
-    note = "give `{S}` a field of type `{Self}` and `#[derive(FromRef)]`, and call `.state(..)` before what needs it is registered"
+    note = "give `{S}` a field of type `{Self}` under `#[derive(FromRef)]`"
 )]
 pub trait FromRef<S> {
     /// Takes the part out of the whole.
     fn from_ref(state: &S) -> Self;
+}
+
+/// What an agent without a state could give to its hooks and tools: nothing is. The trait is there for its message.
+#[diagnostic::on_unimplemented(
+    message = "the agent has no state, and so no `{Self}`",
+    label = "`State<{Self}>` is asked for here, before any `.state(..)`",
+    note = "call `.state(..)` first, with a `{Self}` or with a struct that has a field of that type and `#[derive(FromRef)]`"
+)]
+pub trait WithoutState {}
+
+impl<T: WithoutState> FromRef<NoState> for T {
+    fn from_ref(_: &NoState) -> Self {
+        // Nothing implements `WithoutState`, so no program has this function.
+        const { panic!("an agent without a state has no part of it") }
+    }
 }
 
 /// The whole state is a part of itself.

@@ -101,9 +101,35 @@ fn every_case_has_a_message() {
     for_each_case(|name, case| assert!(case.message.starts_with("error"), "{name}"));
 }
 
+/// The lines at which the errors of a message stand.
+fn lines_of_errors(message: &str) -> Vec<usize> {
+    let mut lines = Vec::new();
+    let mut is_error = false;
+    for line in message.lines() {
+        if line.starts_with("error") {
+            is_error = true;
+        } else if let Some((_, place)) = line.split_once("--> ").filter(|_| is_error) {
+            lines.extend(place.split(':').nth(1).and_then(|number| number.parse::<usize>().ok()));
+            is_error = false;
+        }
+    }
+    lines.sort_unstable();
+    lines
+}
+
+/// An input with several mistakes says `// wrong` beside each of them.
+fn lines_marked_wrong(input: &str) -> Vec<usize> {
+    input.lines().zip(1..).filter(|(line, _)| line.ends_with("// wrong")).map(|(_, number)| number).collect()
+}
+
 #[test]
 fn one_mistake_is_one_error() {
     for_each_case(|name, case| {
+        let wrong = lines_marked_wrong(&case.input);
+        if !wrong.is_empty() {
+            assert_eq!(lines_of_errors(&case.message), wrong, "{name}");
+            return;
+        }
         let errors = case.message.lines().filter(|line| line.starts_with("error")).count();
         let expected = MORE_THAN_ONE.iter().find(|(other, _)| *other == name).map_or(1, |(_, errors)| *errors);
         assert_eq!(errors, expected, "{name}");

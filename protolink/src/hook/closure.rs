@@ -7,14 +7,16 @@ use super::run::{AsyncCode, HookCode, SyncCode};
 use super::stage::{AfterTool, BeforeComplete, BeforeModel, HookStage};
 use super::{FinalResponse, ModelRequest, ToolObservation};
 
-/// A closure with an annotated parameter, or a plain function, that can be a hook of the stage `St`: sync, async
-/// without captures, or one that returns a boxed future.
+/// A closure with an annotated parameter, or a plain function, that can be a hook of the stage `St`: sync, or async
+/// without captures.
 ///
-/// `Kind` says which of them it is, and is found by inference.
+/// `Kind` says which of them it is, and is found by inference. An async closure that captures is refused, since its
+/// futures borrow from it: an annotated `async fn` takes what it needs by [`State`](crate::State).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a hook of the stage `{St}`",
     label = "not a hook of this stage",
-    note = "write the parameter's type, as in `|request: &mut ModelRequest<'_>| {{ .. }}`; an async closure must not capture: take what it needs by `State<T>`, or return `Box::pin(async move {{ .. }})`"
+    note = "it takes one parameter, and its type is written: `&mut ModelRequest<'_>` for `before_model`, `&mut ToolObservation<'_>` for `after_tool`, `&mut FinalResponse<'_>` for `before_complete`",
+    note = "it returns `()` or `Result<(), E>`, or is async; an async closure must not capture: an `async fn` with the stage's attribute takes what it needs by `State<T>`"
 )]
 pub trait StageFn<St: HookStage, Kind> {
     #[doc(hidden)]

@@ -149,11 +149,16 @@ impl<'o> ToolObservation<'o> {
     /// The same observation in the output type of the tool `T`; `None` where it is another tool's.
     #[doc(hidden)]
     pub fn narrow<T: Tool>(&mut self) -> Result<Option<ToolObservation<'_, T::Output>>, BoxError> {
-        if self.head.tool != T::NAME {
+        self.narrow_for(T::NAME)
+    }
+
+    /// The same observation in the output type `O` of this tool; `None` where it is another tool's.
+    pub(crate) fn narrow_for<O: ToolValue>(&mut self, tool: &str) -> Result<Option<ToolObservation<'_, O>>, BoxError> {
+        if self.head.tool != tool {
             return Ok(None);
         }
         let Slot::Json { current, proposed, .. } = &mut self.result else { return Ok(None) };
-        let value = T::Output::from_json(current)?;
+        let value = O::from_json(current)?;
         let result = Slot::Decoded { value, changed: false, proposed };
         Ok(Some(ToolObservation { head: self.head, result, _brand: PhantomData }))
     }

@@ -12,7 +12,7 @@ use super::response::AnswerType;
 use super::stage::{AnswerFor, BeforeModel, Stage};
 use super::{BoxError, FinalResponse, ModelRequest, ToolObservation};
 use crate::state::{FromRef, State};
-use crate::tool::Tool;
+use crate::tool::{Tool, ToolValue};
 
 /// The first parameter of a `#[before_model]` hook.
 #[diagnostic::on_unimplemented(
@@ -46,6 +46,26 @@ pub trait AfterToolSubject<Given>: Sized {
 
 #[diagnostic::do_not_recommend]
 impl<'a, 'r> AfterToolSubject<&'a mut ToolObservation<'r>> for &'a mut ToolObservation<'r> {
+    #[inline]
+    fn accept(given: Self) -> Self {
+        given
+    }
+}
+
+/// The first parameter of an `#[after_tool]` hook that names its tool: the tool's output is that of the observation
+/// `Given`.
+#[diagnostic::on_unimplemented(
+    message = "the first parameter of this `#[after_tool(tool = ..)]` hook is `{Given}`, not `{Self}`",
+    label = "write `{Given}`",
+    note = "with `tool = ..` a hook is given what that tool returns; without it, `&mut ToolObservation<'_>`"
+)]
+pub trait ToolSubject<Given>: Sized {
+    #[doc(hidden)]
+    fn accept(given: Given) -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<'a, 'r, O> ToolSubject<&'a mut ToolObservation<'r, O>> for &'a mut ToolObservation<'r, O> {
     #[inline]
     fn accept(given: Self) -> Self {
         given
@@ -173,21 +193,23 @@ impl<T> NotATool for ToolName<T> {}
 
 /// Lends an observation in the output type of the hook's tool; does nothing for another tool.
 #[doc(hidden)]
-pub fn lend_observation<T: Tool>(
+pub fn lend_observation<O: ToolValue>(
     observation: &mut ToolObservation<'_>,
-    hook: impl FnOnce(&mut ToolObservation<'_, T::Output>) -> Result<(), BoxError>,
+    meta: &HookMeta,
+    hook: impl FnOnce(&mut ToolObservation<'_, O>) -> Result<(), BoxError>,
 ) -> Result<(), BoxError> {
-    let Some(mut narrowed) = narrow_observation::<T>(observation)? else { return Ok(()) };
+    let Some(mut narrowed) = narrow_observation(observation, meta)? else { return Ok(()) };
     hook(&mut narrowed)?;
     narrowed.commit()
 }
 
 /// The observation in the output type of the hook's tool; `None` for another tool.
 #[doc(hidden)]
-pub fn narrow_observation<'o, T: Tool>(
+pub fn narrow_observation<'o, O: ToolValue>(
     observation: &'o mut ToolObservation<'_>,
-) -> Result<Option<ToolObservation<'o, T::Output>>, BoxError> {
-    observation.narrow::<T>()
+    meta: &HookMeta,
+) -> Result<Option<ToolObservation<'o, O>>, BoxError> {
+    meta.tool.map_or(Ok(None), |tool| observation.narrow_for(tool))
 }
 
 /// Lends a response in the answer type that the hook asks for.

@@ -198,6 +198,26 @@ impl<E: IntoHookError> HookOutput for Result<(), E> {
     }
 }
 
+/// What a closure returns whose body is `todo!()`: `!`, which is no name for a type yet, but can be written here.
+type Never = <fn() -> ! as Returns>::Output;
+
+/// What a function returns.
+#[doc(hidden)]
+pub trait Returns {
+    type Output;
+}
+
+impl<T> Returns for fn() -> T {
+    type Output = T;
+}
+
+#[diagnostic::do_not_recommend]
+impl HookOutput for Never {
+    fn into_hook_result(self) -> Result<(), BoxError> {
+        self
+    }
+}
+
 /// What a hook may fail with: any `std::error::Error + Send + Sync + 'static`, a boxed one, `String` or `&str`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the error of a hook",

@@ -62,3 +62,11 @@ pub fn hooks(builder: AgentBuilder<u32>) -> AgentBuilder<u32> {
 pub fn tools(builder: AgentBuilder<u32>) -> AgentBuilder<u32> {
     builder.tools(tools![search])
 }
+
+/// Hooks that are still to be written.
+#[must_use]
+pub fn unwritten(builder: AgentBuilder<u32>) -> AgentBuilder<u32> {
+    builder
+        .before_model("sync", |_request: &mut ModelRequest<'_>| todo!())
+        .after_tool("block", |_observation: &mut ToolObservation<'_>| todo!())
+}
