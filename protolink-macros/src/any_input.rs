@@ -153,7 +153,7 @@ proptest! {
     ) {
         let item = changed(ITEMS[item], &item_changes);
         let output = hook::expand(Stage::ALL[stage], changed(ARGS[args], &args_changes), &item);
-        let has_stage = syn::parse2::<Function>(item.clone())
+        let has_stage = Function::parse(&item)
             .is_ok_and(|function| function.attrs.iter().any(|attribute| of_attribute(attribute).is_some()));
         prop_assert!(has_stage || starts_with(&output, &item), "{item}\n\n{output}");
     }
@@ -166,7 +166,7 @@ proptest! {
     ) {
         let item = changed(ITEMS[item], &item_changes);
         let output = tool::expand(changed(ARGS[args], &args_changes), &item);
-        let expected = match syn::parse2::<Function>(item.clone()) {
+        let expected = match Function::parse(&item) {
             Ok(function) if function.attrs.iter().any(is_tool) => return Ok(()),
             Ok(mut function) => {
                 for input in &mut function.sig.inputs {

@@ -2,9 +2,10 @@
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
-use syn::{Attribute, Error, Ident, Item, ItemMod, Path};
+use syn::{Attribute, Error, Ident, Item, ItemMod};
 
 use crate::check::Errors;
+use crate::krate::Krate;
 use crate::options::only_crate;
 use crate::spans::{generated, own};
 use crate::stage::of_attribute;
@@ -82,7 +83,7 @@ fn condition(attribute: &Attribute) -> Option<TokenStream> {
     }
 }
 
-fn collected(krate: &Path, hooks: &[CollectedHook<'_>]) -> TokenStream {
+fn collected(krate: &Krate, hooks: &[CollectedHook<'_>]) -> TokenStream {
     let private = quote!(#krate::__private);
     let builder = own("builder");
     let mut aliases = Vec::new();

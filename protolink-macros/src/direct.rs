@@ -6,12 +6,17 @@
 //! harmless one: the types are checked all the same, and where they are spelt in another way a thunk checks and converts
 //! them one by one.
 
-use proc_macro2::{TokenStream, TokenTree};
-use quote::ToTokens;
-use syn::{GenericArgument, Path, PathArguments, PathSegment, Type, TypePath};
+use std::borrow::Cow;
+
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use quote::{ToTokens, quote_spanned};
+use syn::{GenericArgument, Path, PathArguments, PathSegment, Type, TypePath, parse_quote};
 
 use crate::function::Function;
+use crate::krate::Krate;
 use crate::options::HookOptions;
+use crate::place::Place;
+use crate::spans::{ends, generated_at};
 use crate::stage::Stage;
 
 /// The runtime calls hooks of up to so many states by their pointers.
@@ -19,17 +24,17 @@ const MOST_STATES: usize = 4;
 
 /// A hook that can be called as it is.
 pub(crate) struct Direct<'f> {
-    /// The `T` of each `State<T>`.
-    pub(crate) values: Vec<&'f Type>,
-    pub(crate) output: Output<'f>,
+    function: &'f Function,
+    /// The `State<T>`s, and the `T` of each.
+    states: Vec<(Place<'f>, &'f Type)>,
+    output: Output<'f>,
 }
 
 /// What a hook returns, by its name.
-pub(crate) enum Output<'f> {
+enum Output<'f> {
     Nothing,
     /// `Result<(), E>`, and `E` where it is written.
     Fallible(Option<&'f Type>),
-    Other,
 }
 
 impl<'f> Direct<'f> {
@@ -43,9 +48,41 @@ impl<'f> Direct<'f> {
         if !is_subject(stage, &parameters.next()?.ty) {
             return None;
         }
-        let values: Option<Vec<&Type>> = parameters.map(|parameter| value(&parameter.ty)).collect();
-        let values = values.filter(|values| values.len() <= MOST_STATES)?;
-        Some(Self { values, output: function.output().map_or(Output::Nothing, output) })
+        let states: Option<Vec<_>> =
+            parameters.map(|parameter| Some((Place::owned(&parameter.ty), value(&parameter.ty)?))).collect();
+        let states = states.filter(|states| states.len() <= MOST_STATES)?;
+        let output = function.output().map_or(Some(Output::Nothing), output)?;
+        Some(Self { function, states, output })
+    }
+
+    /// What the state of an agent must offer for this hook.
+    pub(crate) fn bounds(&self, krate: &Krate, agent: &Ident) -> Vec<TokenStream> {
+        let bound = |(place, value): &(Place<'f>, &'f Type)| {
+            let private = krate.private(place.start);
+            quote_spanned!(place.start=> #value: #private::FromRef<#agent>)
+        };
+        self.states.iter().map(bound).collect()
+    }
+
+    /// `&before_model::Fallible1(hook, <E as IntoHookError>::into_hook_error, <State<Db> as HookParam<_>>::holding)`
+    pub(crate) fn pointer(&self, stage: Stage, krate: &Krate) -> TokenStream {
+        // What does not fit of the signature as a whole is reported at the function's name.
+        let name = &self.function.sig.ident;
+        let at = generated_at(name.span());
+        let private = krate.private(at);
+        let stage = Ident::new(stage.name(), at);
+        let (kind, error) = match &self.output {
+            Output::Nothing => ("Hook", None),
+            Output::Fallible(Some(error)) => ("Fallible", Some(Place::owned(error))),
+            Output::Fallible(None) => {
+                let written = self.function.output().map_or((at, at), ends);
+                ("Fallible", Some(Place { ty: Cow::Owned(parse_quote!(_)), start: written.0, end: written.1 }))
+            }
+        };
+        let kind = Ident::new(&format!("{kind}{}", self.states.len()), at);
+        let error = error.iter().map(|error| error.path("IntoHookError", "into_hook_error", None, krate));
+        let states = self.states.iter().map(|(state, _)| state.holding(krate));
+        quote_spanned!(at=> &#private::#stage::#kind(#name #(, #error)* #(, #states)*))
     }
 }
 
@@ -79,21 +116,21 @@ fn value(ty: &Type) -> Option<&Type> {
     }
 }
 
-fn output(ty: &Type) -> Output<'_> {
+fn output(ty: &Type) -> Option<Output<'_>> {
     if is_unit(ty) {
-        return Output::Nothing;
+        return Some(Output::Nothing);
     }
-    let Some(last) = last_segment(ty).filter(|last| last.ident == "Result") else { return Output::Other };
-    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return Output::Other };
+    let last = last_segment(ty).filter(|last| last.ident == "Result")?;
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
     let mut arguments = arguments.args.iter();
     match (arguments.next(), arguments.next(), arguments.next()) {
-        (Some(GenericArgument::Type(nothing)), None, None) if is_unit(nothing) => Output::Fallible(None),
+        (Some(GenericArgument::Type(nothing)), None, None) if is_unit(nothing) => Some(Output::Fallible(None)),
         (Some(GenericArgument::Type(nothing)), Some(GenericArgument::Type(error)), None)
             if is_unit(nothing) && !borrows(error) =>
         {
-            Output::Fallible(Some(error))
+            Some(Output::Fallible(Some(error)))
         }
-        _ => Output::Other,
+        _ => None,
     }
 }
 

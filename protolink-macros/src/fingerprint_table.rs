@@ -11,7 +11,7 @@ use crate::stage::of_attribute;
 
 /// The fingerprint of a function with its stage's attribute, as the attribute makes it.
 fn of(source: &str) -> [u8; 32] {
-    let mut function: Function = syn::parse_str(source).unwrap_or_else(|error| panic!("{error}: {source}"));
+    let mut function = Function::parse(&source.parse().unwrap()).unwrap_or_else(|error| panic!("{error}: {source}"));
     let at = function.attrs.iter().position(|attribute| of_attribute(attribute).is_some()).unwrap();
     let attribute = function.attrs.remove(at);
     let stage = of_attribute(&attribute).unwrap();

@@ -2,10 +2,10 @@
 
 use proc_macro2::TokenStream;
 use quote::quote_spanned;
-use syn::{Error, Field, Fields, Item, ItemStruct, Member, Meta, Path, parse_quote};
+use syn::{Error, Field, Fields, Item, ItemStruct, Member, Meta};
 
 use crate::check::Errors;
-use crate::function::private;
+use crate::krate::Krate;
 use crate::spans::{ends, generated_at};
 
 // Input:
@@ -48,9 +48,9 @@ fn impls(errors: &mut Errors, input: &ItemStruct) -> TokenStream {
     impls
 }
 
-fn part(krate: &Path, input: &ItemStruct, field: &Field, member: &Member) -> TokenStream {
+fn part(krate: &Krate, input: &ItemStruct, field: &Field, member: &Member) -> TokenStream {
     let (start, end) = ends(&field.ty);
-    let private = private(krate, start);
+    let private = krate.private(start);
     let (ident, ty) = (&input.ident, &field.ty);
     let state = crate::spans::own("state");
     let clone = quote_spanned!(start=> as #private::Clone>::clone);
@@ -70,8 +70,8 @@ fn part(krate: &Path, input: &ItemStruct, field: &Field, member: &Member) -> Tok
 }
 
 /// `#[from_ref(crate = path)]` on the struct.
-fn krate(errors: &mut Errors, input: &ItemStruct) -> Path {
-    let mut krate: Path = parse_quote!(::protolink);
+fn krate(errors: &mut Errors, input: &ItemStruct) -> Krate {
+    let mut krate = Krate::Protolink;
     for attribute in input.attrs.iter().filter(|attribute| attribute.path().is_ident("from_ref")) {
         match &attribute.meta {
             Meta::List(list) => {

@@ -1,31 +1,57 @@
 //! A function as the attributes see it: a parsed signature, and a body left as tokens.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, FnArg, Ident, PatType, Path, ReturnType, Signature, Type, Visibility};
+use syn::{Attribute, FnArg, Ident, PatType, ReturnType, Signature, Type, Visibility};
 
 use crate::generics::Generics;
+use crate::tokens::{Token, read};
 
 /// A function whose body is not parsed, so that a half-typed body does not stop the expansion.
 pub(crate) struct Function {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) vis: Visibility,
     pub(crate) sig: Signature,
+    /// The tokens of the signature, as they were given.
+    pub(crate) signature: Vec<Token>,
     pub(crate) body: TokenStream,
-    /// Whether a block follows the signature. It is asked of `syn`, which also sees a `$body:block` that
-    /// `macro_rules!` wraps in an invisible group.
+    /// Whether a block follows the signature.
     pub(crate) has_block: bool,
+}
+
+impl Function {
+    /// Reads an item.
+    pub(crate) fn parse(item: &TokenStream) -> syn::Result<Self> {
+        // Without its body, which `syn` would copy token by token.
+        let mut head: Vec<TokenTree> = item.clone().into_iter().collect();
+        if let Some(TokenTree::Group(body)) = head.pop_if(|last| is_block(last))
+            && let Ok(mut function) = syn::parse2::<Self>(head.into_iter().collect())
+            && function.body.is_empty()
+        {
+            function.body = TokenTree::Group(body).into();
+            function.has_block = true;
+            return Ok(function);
+        }
+        syn::parse2(item.clone())
+    }
+}
+
+fn is_block(token: &TokenTree) -> bool {
+    matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace)
 }
 
 impl Parse for Function {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let attrs = input.call(Attribute::parse_outer)?;
         let vis = input.parse()?;
+        let mut signature = read(input.cursor().token_stream());
         let sig = input.parse()?;
+        // It is asked of `syn`, which also sees a `$body:block` that `macro_rules!` wraps in an invisible group.
         let has_block = input.peek(syn::token::Brace);
-        let body = input.parse()?;
-        Ok(Self { attrs, vis, sig, body, has_block })
+        let body: TokenStream = input.parse()?;
+        signature.truncate(signature.len().saturating_sub(body.clone().into_iter().count()));
+        Ok(Self { attrs, vis, sig, signature, body, has_block })
     }
 }
 
@@ -68,20 +94,12 @@ impl Function {
 
     /// The type parameters of the generated code, which also names the paths in `options`.
     pub(crate) fn generics(&self, options: impl ToTokens) -> Generics {
-        let mut tokens = self.sig.to_token_stream();
-        options.to_tokens(&mut tokens);
-        Generics::apart_from(tokens)
+        Generics::apart_from([&self.signature, &read(options.into_token_stream())])
     }
 
     pub(crate) fn is_async(&self) -> bool {
         self.sig.asyncness.is_some()
     }
-}
-
-/// The path of what generated code refers to, at a span.
-pub(crate) fn private(krate: &Path, span: Span) -> TokenStream {
-    let krate = crate::spans::relocate(krate.to_token_stream(), span);
-    quote::quote_spanned!(span=> #krate::__private)
 }
 
 /// A function in the middle of typing: what can be seen of it without parsing its signature.

@@ -3,12 +3,13 @@
 use proc_macro2::{Delimiter, Group, Literal, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::{Error, Path, Type};
+use syn::{Error, Type};
 
 use crate::check::{self, Errors};
 use crate::direct::Direct;
 use crate::function::{Function, LooseFunction};
 use crate::generics::Generics;
+use crate::krate::Krate;
 use crate::options::HookOptions;
 use crate::spans::generated;
 use crate::stage::{Stage, is_tool, of_attribute};
@@ -26,7 +27,7 @@ use crate::{digest, signature, stub};
 pub(crate) fn expand(stage: Stage, args: TokenStream, item: &TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let options = HookOptions::parse(stage, args, &mut errors);
-    let mut function = match syn::parse2::<Function>(item.clone()) {
+    let mut function = match Function::parse(item) {
         Ok(function) => function,
         Err(error) => {
             let stub = match half_typed(&format!("`#[{}]`", stage.name()), item, error) {
@@ -134,7 +135,7 @@ fn parentheses(function: &Function) -> TokenStream {
 }
 
 /// What is generated beside the function: the type, and what it implements.
-fn registration(stage: Stage, krate: &Path, options: &HookOptions, function: &Function) -> TokenStream {
+fn registration(stage: Stage, krate: &Krate, options: &HookOptions, function: &Function) -> TokenStream {
     let private = quote!(#krate::__private);
     let conditions = function.conditions();
     let declaration = declaration(function);
@@ -155,10 +156,14 @@ fn registration(stage: Stage, krate: &Path, options: &HookOptions, function: &Fu
     let tool_path = options.tool.as_ref().map(|tool| &tool.value);
     let generics = function.generics(quote!(#krate #tool_path));
     let Generics { state, answer } = &generics;
-    let thunk = Thunk::new(stage, krate, options, function, &generics);
-    let (code, bounds) = match Direct::of(stage, options, function) {
-        Some(hook) => thunk.direct(&hook),
-        None => (thunk.code(), thunk.bounds()),
+    let thunk = || Thunk::new(stage, krate, options, function, &generics);
+    let (code, bounds) = match (Direct::of(stage, options, function), function.sig.asyncness) {
+        (Some(hook), None) => (hook.pointer(stage, krate), hook.bounds(krate, state)),
+        (Some(hook), Some(keyword)) => (thunk().direct(keyword.span), hook.bounds(krate, state)),
+        (None, _) => {
+            let thunk = thunk();
+            (thunk.code(), thunk.bounds())
+        }
     };
     // The function is called here. That it is deprecated is to be said where it is registered.
     let deprecated = function.deprecation().map(|_| quote!(#[allow(deprecated)]));

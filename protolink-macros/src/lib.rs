@@ -16,7 +16,9 @@ mod from_ref;
 mod function;
 mod generics;
 mod hook;
+mod krate;
 mod options;
+mod place;
 mod sha256;
 mod signature;
 mod spans;
@@ -24,6 +26,7 @@ mod stage;
 mod stub;
 mod text;
 mod thunk;
+mod tokens;
 mod tool;
 
 use proc_macro::TokenStream;

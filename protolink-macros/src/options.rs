@@ -5,9 +5,10 @@ use std::time::Duration;
 use proc_macro2::{Span, TokenStream};
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
-use syn::{Error, Ident, LitStr, Path, Result, Token, parse_quote};
+use syn::{Error, Ident, LitStr, Path, Result, Token};
 
 use crate::check::Errors;
+use crate::krate::Krate;
 use crate::stage::Stage;
 
 /// An option, and where its name stands.
@@ -53,8 +54,8 @@ impl HookOptions {
     }
 
     /// The path at which the generated code finds the runtime crate.
-    pub(crate) fn krate(&self) -> Path {
-        path_or_default(self.krate.as_ref())
+    pub(crate) fn krate(&self) -> Krate {
+        krate(self.krate.as_ref())
     }
 }
 
@@ -129,13 +130,13 @@ impl ToolOptions {
     }
 
     /// The path at which the generated code finds the runtime crate.
-    pub(crate) fn krate(&self) -> Path {
-        path_or_default(self.krate.as_ref())
+    pub(crate) fn krate(&self) -> Krate {
+        krate(self.krate.as_ref())
     }
 }
 
 /// Reads the options of an attribute that takes only `crate = path`.
-pub(crate) fn only_crate(args: TokenStream, errors: &mut Errors, attribute: &str) -> Path {
+pub(crate) fn only_crate(args: TokenStream, errors: &mut Errors, attribute: &str) -> Krate {
     let mut krate = None;
     entries(args, errors, &format!("`#[{attribute}]` takes `crate = path`"), |key, input, errors| {
         if key != "crate" {
@@ -144,7 +145,7 @@ pub(crate) fn only_crate(args: TokenStream, errors: &mut Errors, attribute: &str
         once(&mut krate, key, crate_path(key, input)?, errors);
         Ok(true)
     });
-    path_or_default(krate.as_ref())
+    self::krate(krate.as_ref())
 }
 
 /// Reads a comma-separated list of options, one after another, and goes on after an error at the next comma.
@@ -242,8 +243,8 @@ fn crate_path(key: &Ident, input: ParseStream<'_>) -> Result<Path> {
     Ok(path)
 }
 
-fn path_or_default(path: Option<&Given<Path>>) -> Path {
-    path.map_or_else(|| parse_quote!(::protolink), |given| given.value.clone())
+fn krate(given: Option<&Given<Path>>) -> Krate {
+    given.map_or(Krate::Protolink, |given| Krate::Renamed(given.value.clone()))
 }
 
 /// Checks a tool's name, which goes to providers that refuse others.

@@ -70,86 +70,87 @@ const ROUND_CONSTANTS: [u32; 64] = [
 const START: [u32; 8] =
     [0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19];
 
-/// A running digest.
-pub(crate) struct Sha256 {
-    state: [u32; 8],
-    block: [u8; 64],
-    filled: usize,
-    length: u64,
+/// The digest of `bytes`.
+pub(crate) fn digest(bytes: &[u8]) -> [u8; 32] {
+    let mut state = START;
+    let mut blocks = bytes.chunks_exact(64);
+    for block in &mut blocks {
+        compress(&mut state, block);
+    }
+    // What is left, one bit, zeros up to the last eight bytes of a block, and the length in bits.
+    let rest = blocks.remainder();
+    let mut last = [0; 128];
+    last[..rest.len()].copy_from_slice(rest);
+    last[rest.len()] = 0x80;
+    let end = if rest.len() < 56 { 64 } else { 128 };
+    let bits = (bytes.len() as u64).wrapping_mul(8);
+    last[end - 8..end].copy_from_slice(&bits.to_be_bytes());
+    for block in last[..end].chunks_exact(64) {
+        compress(&mut state, block);
+    }
+    let mut digest = [0; 32];
+    for (bytes, word) in digest.chunks_exact_mut(4).zip(state) {
+        bytes.copy_from_slice(&word.to_be_bytes());
+    }
+    digest
 }
 
-impl Sha256 {
-    pub(crate) fn new() -> Self {
-        Self { state: START, block: [0; 64], filled: 0, length: 0 }
-    }
+/// `u32::rotate_right`, without its two calls.
+macro_rules! rotate {
+    ($word:ident, $by:literal) => {
+        ($word >> $by) | ($word << (32 - $by))
+    };
+}
 
-    pub(crate) fn update(&mut self, mut bytes: &[u8]) {
-        self.length = self.length.wrapping_add(bytes.len() as u64);
-        while !bytes.is_empty() {
-            let taken = bytes.len().min(64 - self.filled);
-            let (now, later) = bytes.split_at(taken);
-            self.block[self.filled..self.filled + taken].copy_from_slice(now);
-            self.filled += taken;
-            bytes = later;
-            if self.filled == 64 {
-                self.compress();
-                self.filled = 0;
-            }
-        }
+/// One block of 64 bytes. It is written for a build without optimisation, which is how most users build it: loops over
+/// indices and words by their names, where iterators and a list of words would take four times as long.
+#[allow(clippy::many_single_char_names, reason = "the standard's own names")]
+#[allow(clippy::manual_rotate, reason = "a call, without optimisation")]
+fn compress(state: &mut [u32; 8], block: &[u8]) {
+    let mut schedule = [0_u32; 64];
+    let mut at = 0;
+    while at < 16 {
+        let from = at * 4;
+        schedule[at] = u32::from_be_bytes([block[from], block[from + 1], block[from + 2], block[from + 3]]);
+        at += 1;
     }
-
-    pub(crate) fn finish(mut self) -> [u8; 32] {
-        let bits = self.length.wrapping_mul(8);
-        // One bit, and zeros up to the last eight bytes of a block.
-        let zeros = if self.filled < 56 { 56 - self.filled } else { 120 - self.filled };
-        let mut padding = [0; 64];
-        padding[0] = 0x80;
-        self.update(&padding[..zeros]);
-        self.update(&bits.to_be_bytes());
-        let mut digest = [0; 32];
-        for (bytes, word) in digest.chunks_exact_mut(4).zip(self.state) {
-            bytes.copy_from_slice(&word.to_be_bytes());
-        }
-        digest
+    while at < 64 {
+        let (w15, w2) = (schedule[at - 15], schedule[at - 2]);
+        let s0 = rotate!(w15, 7) ^ rotate!(w15, 18) ^ (w15 >> 3);
+        let s1 = rotate!(w2, 17) ^ rotate!(w2, 19) ^ (w2 >> 10);
+        schedule[at] = schedule[at - 16].wrapping_add(s0).wrapping_add(schedule[at - 7]).wrapping_add(s1);
+        at += 1;
     }
-
-    fn compress(&mut self) {
-        let mut schedule = [0_u32; 64];
-        for (word, bytes) in schedule.iter_mut().zip(self.block.chunks_exact(4)) {
-            *word = bytes.iter().fold(0, |word, byte| word << 8 | u32::from(*byte));
-        }
-        for i in 16..64 {
-            let (w15, w2) = (schedule[i - 15], schedule[i - 2]);
-            let s0 = w15.rotate_right(7) ^ w15.rotate_right(18) ^ (w15 >> 3);
-            let s1 = w2.rotate_right(17) ^ w2.rotate_right(19) ^ (w2 >> 10);
-            schedule[i] = schedule[i - 16].wrapping_add(s0).wrapping_add(schedule[i - 7]).wrapping_add(s1);
-        }
-        // The standard calls these eight words a to h.
-        let mut words = self.state;
-        for (constant, scheduled) in ROUND_CONSTANTS.iter().zip(schedule) {
-            let s1 = words[4].rotate_right(6) ^ words[4].rotate_right(11) ^ words[4].rotate_right(25);
-            let choice = (words[4] & words[5]) ^ (!words[4] & words[6]);
-            let first = words[7].wrapping_add(s1).wrapping_add(choice).wrapping_add(*constant).wrapping_add(scheduled);
-            let s0 = words[0].rotate_right(2) ^ words[0].rotate_right(13) ^ words[0].rotate_right(22);
-            let majority = (words[0] & words[1]) ^ (words[0] & words[2]) ^ (words[1] & words[2]);
-            words.rotate_right(1);
-            words[4] = words[4].wrapping_add(first);
-            words[0] = first.wrapping_add(s0).wrapping_add(majority);
-        }
-        for (word, change) in self.state.iter_mut().zip(words) {
-            *word = word.wrapping_add(change);
-        }
+    let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = *state;
+    at = 0;
+    while at < 64 {
+        let s1 = rotate!(e, 6) ^ rotate!(e, 11) ^ rotate!(e, 25);
+        let choice = (e & f) ^ (!e & g);
+        let first =
+            h.wrapping_add(s1).wrapping_add(choice).wrapping_add(ROUND_CONSTANTS[at]).wrapping_add(schedule[at]);
+        let s0 = rotate!(a, 2) ^ rotate!(a, 13) ^ rotate!(a, 22);
+        let majority = (a & b) ^ (a & c) ^ (b & c);
+        h = g;
+        g = f;
+        f = e;
+        e = d.wrapping_add(first);
+        d = c;
+        c = b;
+        b = a;
+        a = first.wrapping_add(s0).wrapping_add(majority);
+        at += 1;
+    }
+    for (word, change) in state.iter_mut().zip([a, b, c, d, e, f, g, h]) {
+        *word = word.wrapping_add(change);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Sha256;
+    use super::digest;
 
     fn hex(input: &[u8]) -> String {
-        let mut hasher = Sha256::new();
-        hasher.update(input);
-        hasher.finish().iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"))
+        digest(input).iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"))
     }
 
     #[test]

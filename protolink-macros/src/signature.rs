@@ -1,22 +1,15 @@
 //! The text of a signature, as the tokens say it: one spacing, whatever compiler and formatter.
 
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
-use quote::ToTokens;
+use proc_macro2::Delimiter;
 
 use crate::function::Function;
 use crate::text::is_operator;
+use crate::tokens::Token;
 
 /// `fn select(request: &mut ModelRequest<'_>) -> Result<(), E>`
 pub(crate) fn text(function: &Function) -> String {
-    let mut sig = function.sig.clone();
-    for input in &mut sig.inputs {
-        match input {
-            syn::FnArg::Receiver(receiver) => receiver.attrs.clear(),
-            syn::FnArg::Typed(parameter) => parameter.attrs.clear(),
-        }
-    }
-    let mut writer = Writer { text: String::new(), last: Last::Start };
-    writer.stream(sig.to_token_stream());
+    let mut writer = Writer { text: String::with_capacity(128), last: Last::Start };
+    writer.stream(&function.signature);
     writer.text
 }
 
@@ -42,50 +35,46 @@ struct Writer {
 }
 
 impl Writer {
-    fn stream(&mut self, stream: TokenStream) {
-        let tokens: Vec<TokenTree> = stream.into_iter().collect();
+    fn stream(&mut self, tokens: &[Token]) {
         let mut at = 0;
         while let Some(token) = tokens.get(at) {
             at += 1;
+            let next = tokens.get(at);
             match token {
-                TokenTree::Group(group) => self.group(group.delimiter(), group.stream()),
-                TokenTree::Ident(ident) => {
-                    let word = ident.to_string();
-                    let last = if is_word(&word) { Last::Word } else { Last::Name };
-                    self.put(&word, self.last != Last::Start && self.last != Last::Open, last);
+                Token::Group(delimiter, content) => self.group(*delimiter, content),
+                Token::Ident(word) => {
+                    let last = if is_word(word) { Last::Word } else { Last::Name };
+                    self.put(word, self.last != Last::Start && self.last != Last::Open, last);
                 }
-                TokenTree::Literal(literal) => self.put(&literal.to_string(), self.last != Last::Open, Last::Word),
-                TokenTree::Punct(punct) => {
-                    let first = punct.as_char();
-                    let next = tokens.get(at);
-                    match next {
-                        Some(TokenTree::Ident(name)) if first == '\'' => {
-                            at += 1;
-                            self.put(&format!("'{name}"), self.last != Last::Open, Last::Word);
-                        }
-                        Some(TokenTree::Punct(second)) if is_pair(first, second.as_char()) => {
-                            at += 1;
-                            self.operator(&format!("{first}{}", second.as_char()));
-                        }
-                        None if first == ',' => {}
-                        Some(TokenTree::Punct(second)) if first == ',' && second.as_char() == '>' => {}
-                        _ => self.operator(first.encode_utf8(&mut [0; 4])),
+                Token::Literal(text) => self.put(text, self.last != Last::Open, Last::Word),
+                Token::Punct(first, _) => match next {
+                    Some(Token::Ident(name)) if *first == '\'' => {
+                        at += 1;
+                        self.put(&format!("'{name}"), self.last != Last::Open, Last::Word);
                     }
-                }
+                    // An attribute of a parameter.
+                    Some(Token::Group(Delimiter::Bracket, _)) if *first == '#' => at += 1,
+                    Some(Token::Punct(second, _)) if is_pair(*first, *second) => {
+                        at += 1;
+                        self.operator(&format!("{first}{second}"));
+                    }
+                    None | Some(Token::Punct('>', _)) if *first == ',' => {}
+                    _ => self.operator(first.encode_utf8(&mut [0; 4])),
+                },
             }
         }
     }
 
-    fn group(&mut self, delimiter: Delimiter, stream: TokenStream) {
+    fn group(&mut self, delimiter: Delimiter, content: &[Token]) {
         let (open, close) = match delimiter {
             Delimiter::Parenthesis => ("(", ")"),
             Delimiter::Brace => ("{", "}"),
             Delimiter::Bracket => ("[", "]"),
-            Delimiter::None => return self.stream(stream),
+            Delimiter::None => return self.stream(content),
         };
         let apart = !matches!(self.last, Last::Open | Last::Name | Last::Close);
         self.put(open, apart, Last::Open);
-        self.stream(stream);
+        self.stream(content);
         self.put(close, false, Last::Close);
     }
 
@@ -141,7 +130,7 @@ mod tests {
             ),
             ("fn a(x: <A as B>::C, n: [u8; {1+2}]) {}", "fn a(x: <A as B>::C, n: [u8; {1 + 2}])"),
         ] {
-            let function: Function = syn::parse_str(source).unwrap();
+            let function = Function::parse(&source.parse().unwrap()).unwrap();
             assert_eq!(super::text(&function), expected);
         }
     }

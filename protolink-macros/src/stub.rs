@@ -5,11 +5,12 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
+use syn::Ident;
 use syn::ext::IdentExt;
-use syn::{Ident, Path};
 
 use crate::function::{Function, LooseFunction};
 use crate::hook::declaration;
+use crate::krate::Krate;
 use crate::spans::generated;
 use crate::stage::Stage;
 
@@ -22,7 +23,7 @@ fn can_be_declared(function: &Function) -> bool {
 }
 
 /// A hook that does nothing.
-pub(crate) fn hook(stage: Stage, krate: &Path, function: &Function) -> Option<TokenStream> {
+pub(crate) fn hook(stage: Stage, krate: &Krate, function: &Function) -> Option<TokenStream> {
     if !can_be_declared(function) {
         return None;
     }
@@ -53,7 +54,7 @@ pub(crate) fn hook(stage: Stage, krate: &Path, function: &Function) -> Option<To
 
 /// A hook whose signature is in the middle of typing. The compiler says what is missing, and comes no further; should
 /// it understand more than we do, the hook is refused where it is used, and not left out.
-pub(crate) fn half_typed_hook(stage: Stage, krate: &Path, function: &LooseFunction) -> TokenStream {
+pub(crate) fn half_typed_hook(stage: Stage, krate: &Krate, function: &LooseFunction) -> TokenStream {
     let private = quote!(#krate::__private);
     let LooseFunction { attrs, vis, ident } = function;
     let conditions: Vec<_> = attrs.iter().filter(|attr| attr.path().is_ident("cfg")).collect();
@@ -79,7 +80,7 @@ pub(crate) fn half_typed_hook(stage: Stage, krate: &Path, function: &LooseFuncti
 }
 
 /// A tool whose signature is in the middle of typing.
-pub(crate) fn half_typed_tool(krate: &Path, function: &LooseFunction) -> TokenStream {
+pub(crate) fn half_typed_tool(krate: &Krate, function: &LooseFunction) -> TokenStream {
     let private = quote!(#krate::__private);
     let LooseFunction { attrs, vis, ident } = function;
     let conditions: Vec<_> = attrs.iter().filter(|attr| attr.path().is_ident("cfg")).collect();
@@ -108,7 +109,7 @@ pub(crate) fn half_typed_tool(krate: &Path, function: &LooseFunction) -> TokenSt
 
 /// A tool that does nothing. It has the output type that the function has, where that can be said.
 pub(crate) fn tool(
-    krate: &Path,
+    krate: &Krate,
     handle: &Ident,
     output: &TokenStream,
     declaration: &TokenStream,

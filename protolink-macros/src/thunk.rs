@@ -1,82 +1,43 @@
 //! The constant through which the runtime calls a hook.
 
+use std::borrow::Cow;
+
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{Path, Type, parse_quote};
+use syn::{Path, parse_quote};
 
-use crate::check::{erase_lifetimes, outlive};
-use crate::direct::{Direct, Output};
-use crate::function::{Function, private};
+use crate::check::outlive;
+use crate::function::Function;
 use crate::generics::Generics;
+use crate::krate::Krate;
 use crate::options::HookOptions;
-use crate::spans::{ends, generated_at, own};
+use crate::place::Place;
+use crate::spans::{generated_at, own};
 use crate::stage::Stage;
-
-/// A type of the signature as it is used in generated code.
-struct Place {
-    /// With the lifetimes erased, so that it can stand in a body.
-    ty: Type,
-    start: Span,
-    end: Span,
-}
-
-impl Place {
-    fn of(ty: &Type) -> Self {
-        let (start, end) = ends(ty);
-        Self { ty: erase_lifetimes(ty), start, end }
-    }
-
-    /// `<#ty as #check>::#function`, all of it where the type stands.
-    fn path(&self, check: &str, function: &str, parameters: Option<&TokenStream>, krate: &Path) -> TokenStream {
-        let Self { ty, start, end } = self;
-        let private = private(krate, *start);
-        let check = Ident::new(check, *start);
-        let open = quote_spanned!(*start=> <);
-        let function = Ident::new(function, *end);
-        let rest = quote_spanned!(*start=> as #private::#check #parameters>::#function);
-        quote!(#open #ty #rest)
-    }
-
-    /// The function that makes a `State<T>` of a `T`, which is refused at the type where it is no `State`.
-    fn holding(&self, krate: &Path) -> TokenStream {
-        self.path("HookParam", "holding", Some(&quote_spanned!(self.start=> <_>)), krate)
-    }
-
-    /// `<#ty as #function>(#argument)`, which starts and ends where the type does: what is wrong with the type is
-    /// reported there.
-    fn through(&self, function: &TokenStream, argument: impl ToTokens) -> TokenStream {
-        let ty = &self.ty;
-        let open = quote_spanned!(self.start=> <);
-        let function = quote_spanned!(self.start=> as #function);
-        let mut argument = Group::new(Delimiter::Parenthesis, argument.into_token_stream());
-        argument.set_span(self.end);
-        quote!(#open #ty #function #argument)
-    }
-}
 
 /// What the thunk of one hook is made of.
 pub(crate) struct Thunk<'f> {
     stage: Stage,
-    krate: &'f Path,
+    krate: &'f Krate,
     function: &'f Function,
     tool: Option<&'f Path>,
     generics: &'f Generics,
-    subject: Place,
-    states: Vec<Place>,
-    output: Place,
+    subject: Place<'f>,
+    states: Vec<Place<'f>>,
+    output: Place<'f>,
 }
 
 impl<'f> Thunk<'f> {
     pub(crate) fn new(
         stage: Stage,
-        krate: &'f Path,
+        krate: &'f Krate,
         options: &'f HookOptions,
         function: &'f Function,
         generics: &'f Generics,
     ) -> Self {
         let name = generated_at(function.sig.ident.span());
-        let nothing = || Place { ty: parse_quote!(()), start: name, end: name };
-        let mut parameters = function.parameters().map(|parameter| Place::of(&parameter.ty));
+        let nothing = || Place { ty: Cow::Owned(parse_quote!(())), start: name, end: name };
+        let mut parameters = function.parameters().map(|parameter| Place::erased(&parameter.ty));
         Self {
             stage,
             krate,
@@ -85,7 +46,7 @@ impl<'f> Thunk<'f> {
             generics,
             subject: parameters.next().unwrap_or_else(nothing),
             states: parameters.collect(),
-            output: function.output().map_or_else(nothing, Place::of),
+            output: function.output().map_or_else(nothing, Place::erased),
         }
     }
 
@@ -94,7 +55,7 @@ impl<'f> Thunk<'f> {
         let mut bounds: Vec<TokenStream> = self.states.iter().map(|state| self.bound(state)).collect();
         if self.stage == Stage::BeforeComplete {
             let Place { ty, start, .. } = &self.subject;
-            let private = private(self.krate, *start);
+            let private = self.krate.private(*start);
             let answer = &self.generics.answer;
             // A function pointer, since elided lifetimes may stand in it.
             bounds.push(quote_spanned! {*start=>
@@ -108,15 +69,15 @@ impl<'f> Thunk<'f> {
     }
 
     /// `State<Db>: FromState<S, true>`
-    fn bound(&self, state: &Place) -> TokenStream {
+    fn bound(&self, state: &Place<'_>) -> TokenStream {
         let (from_state, ty) = (self.source(state), outlive(&state.ty));
         quote_spanned!(state.start=> #ty: #from_state)
     }
 
     /// How a parameter comes out of the state, by its type, which can be a `State<T>` under any name. What is none is
     /// refused once, where it stands, and not again where the hook is registered.
-    fn source(&self, state: &Place) -> TokenStream {
-        let private = private(self.krate, state.start);
+    fn source(&self, state: &Place<'_>) -> TokenStream {
+        let private = self.krate.private(state.start);
         let (ty, agent) = (&state.ty, &self.generics.state);
         quote_spanned! {state.start=>
             #private::FromState<
@@ -145,39 +106,9 @@ impl<'f> Thunk<'f> {
         quote!(&#private::Thunk::<#private::#stage, #agent>::#kind(|#subject, #lent_state| #body))
     }
 
-    /// What is called of a hook that fits as it stands, and what the state must offer for it.
-    pub(crate) fn direct(&self, hook: &Direct<'_>) -> (TokenStream, Vec<TokenStream>) {
-        let agent = &self.generics.state;
-        let bounds = hook.values.iter().zip(&self.states).map(|(value, place)| {
-            let private = private(self.krate, place.start);
-            quote_spanned!(place.start=> #value: #private::FromRef<#agent>)
-        });
-        let code = match (&hook.output, self.function.sig.asyncness) {
-            (_, Some(keyword)) => self.thunk(&own("Async"), &self.direct_async(keyword.span)),
-            (Output::Nothing, None) => self.pointer("Hook", None),
-            (Output::Fallible(error), None) => {
-                let place = match error {
-                    Some(error) => Place::of(error),
-                    None => Place { ty: parse_quote!(_), ..self.output },
-                };
-                self.pointer("Fallible", Some(place.path("IntoHookError", "into_hook_error", None, self.krate)))
-            }
-            (Output::Other, None) => return (self.code(), self.bounds()),
-        };
-        (code, bounds.collect())
-    }
-
-    /// `&before_model::Fallible1(hook, <E as IntoHookError>::into_hook_error, <State<Db> as HookParam<_>>::holding)`
-    fn pointer(&self, kind: &str, error: Option<TokenStream>) -> TokenStream {
-        // What does not fit of the signature as a whole is reported at the function's name.
-        let name = &self.function.sig.ident;
-        let at = generated_at(name.span());
-        let private = private(self.krate, at);
-        let stage = Ident::new(self.stage.name(), at);
-        let kind = Ident::new(&format!("{kind}{}", self.states.len()), at);
-        let error = error.into_iter();
-        let states = self.states.iter().map(|state| state.holding(self.krate));
-        quote_spanned!(at=> &#private::#stage::#kind(#name #(, #error)* #(, #states)*))
+    /// What is called of an async hook whose states are what their names say.
+    pub(crate) fn direct(&self, keyword: Span) -> TokenStream {
+        self.thunk(&own("Async"), &self.direct_async(keyword))
     }
 
     /// `<Result<(), E> as HookOutput>::boxed(hook(.., <State<Db> as HookParam<_>>::holding(from_ref(state))))`
@@ -187,7 +118,7 @@ impl<'f> Thunk<'f> {
             .states
             .iter()
             .map(|place| {
-                let (private, holding) = (private(self.krate, place.start), place.holding(self.krate));
+                let (private, holding) = (self.krate.private(place.start), place.holding(self.krate));
                 let mut argument = Group::new(
                     Delimiter::Parenthesis,
                     quote_spanned!(place.start=> #private::FromRef::from_ref(#state)),
@@ -206,7 +137,7 @@ impl<'f> Thunk<'f> {
         let converted = self.output.through(&self.convert("into_hook_result"), call);
         let at = self.subject.start;
         let Some(lend) = self.lend("lend", at) else { return converted };
-        let private = private(self.krate, at);
+        let private = self.krate.private(at);
         let (subject, meta) = (self.lent(), self.meta(at));
         quote_spanned!(at=> #private::#lend(#subject, #meta |#subject| #converted))
     }
@@ -218,7 +149,7 @@ impl<'f> Thunk<'f> {
         let Some(narrow) = self.lend("narrow", at) else {
             return self.output.through(&self.convert("boxed"), self.call(keyword, &states));
         };
-        let private = private(self.krate, at);
+        let private = self.krate.private(at);
         let (subject, narrowed, meta) = (self.lent(), own("narrowed"), self.meta(at));
         // The state is taken before the future is made, so that the future owns what it holds.
         let names: Vec<Ident> = (0..states.len()).map(|index| own(&format!("state{index}"))).collect();
@@ -249,12 +180,12 @@ impl<'f> Thunk<'f> {
 
     /// What that function is told of the hook, to know its tool.
     fn meta(&self, at: Span) -> Option<TokenStream> {
-        let private = private(self.krate, at);
+        let private = self.krate.private(at);
         self.tool.map(|_| quote_spanned!(at=> <Self as #private::Hook>::META,))
     }
 
     fn convert(&self, function: &str) -> TokenStream {
-        let private = private(self.krate, self.output.start);
+        let private = self.krate.private(self.output.start);
         let function = Ident::new(function, self.output.start);
         quote_spanned!(self.output.start=> #private::HookOutput>::#function)
     }
@@ -277,7 +208,7 @@ impl<'f> Thunk<'f> {
     fn subject(&self) -> TokenStream {
         let mut subject = own("subject");
         subject.set_span(self.subject.end);
-        let private = private(self.krate, self.subject.start);
+        let private = self.krate.private(self.subject.start);
         if let Some(tool) = self.tool {
             // Both types are named: the tool's output, and what the user wrote.
             let given = quote_spanned!(self.subject.start=> &mut #private::ToolObservation<'_, <#tool as #private::Tool>::Output>);
@@ -295,8 +226,8 @@ impl<'f> Thunk<'f> {
     }
 
     /// `<State<Db> as HookParam>::given(..)`, which is refused at the type where it is no `State`.
-    fn state(&self, place: &Place) -> TokenStream {
-        let private = private(self.krate, place.start);
+    fn state(&self, place: &Place<'_>) -> TokenStream {
+        let private = self.krate.private(place.start);
         let state = own("state");
         let value = place.through(
             &{

@@ -4,11 +4,12 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::visit_mut::VisitMut;
-use syn::{Attribute, Error, Expr, FnArg, Ident, Meta, Pat, Path, Type};
+use syn::{Attribute, Error, Expr, FnArg, Ident, Meta, Pat, Type};
 
 use crate::check::{self, Errors};
-use crate::function::{Function, private};
+use crate::function::Function;
 use crate::hook::half_typed;
+use crate::krate::Krate;
 use crate::options::{OnError, ToolOptions, check_tool_name};
 use crate::spans::{ends, generated, generated_at, own};
 use crate::stage::{is_tool, of_attribute};
@@ -27,7 +28,7 @@ use crate::stub;
 pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let options = ToolOptions::parse(args, &mut errors);
-    let mut function = match syn::parse2::<Function>(item.clone()) {
+    let mut function = match Function::parse(item) {
         Ok(function) => function,
         Err(error) => {
             let stub = match half_typed("`#[tool]`", item, error) {
@@ -61,7 +62,7 @@ pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
 }
 
 /// What stands for a tool that has an error.
-fn stub(krate: &Path, options: &ToolOptions, function: &Function) -> Option<TokenStream> {
+fn stub(krate: &Krate, options: &ToolOptions, function: &Function) -> Option<TokenStream> {
     let output = if nameable(function) { output_type(krate, function) } else { quote!(()) };
     stub::tool(krate, &handle(options, function), &output, &declaration(options, function), function)
 }
@@ -188,24 +189,24 @@ impl Argument {
     }
 
     /// `{ .. }`: whether the parameter is an argument, a state or the context, by its type.
-    fn kind(&self, krate: &Path) -> TokenStream {
+    fn kind(&self, krate: &Krate) -> TokenStream {
         let (start, _) = ends(&self.ty);
-        let private = private(krate, start);
+        let private = krate.private(start);
         let ty = &self.ty;
         quote_spanned!(start=> { use #private::AnArgument as _; #private::ToolParameterKind::<#ty>::KIND })
     }
 
     /// `State<Db>: FromCall<S, { .. }>`
-    fn bound(&self, krate: &Path, state: &Ident) -> TokenStream {
+    fn bound(&self, krate: &Krate, state: &Ident) -> TokenStream {
         let (start, _) = ends(&self.ty);
-        let (private, kind, ty) = (private(krate, start), self.kind(krate), &self.ty);
+        let (private, kind, ty) = (krate.private(start), self.kind(krate), &self.ty);
         quote_spanned!(start=> #ty: #private::FromCall<#state, #kind>)
     }
 
     /// Adds it to the schema, where it is an argument.
-    fn describe(&self, krate: &Path) -> TokenStream {
+    fn describe(&self, krate: &Krate) -> TokenStream {
         let (start, _) = ends(&self.ty);
-        let (private, kind, ty, description) = (private(krate, start), self.kind(krate), &self.ty, &self.description);
+        let (private, kind, ty, description) = (krate.private(start), self.kind(krate), &self.ty, &self.description);
         let schema = own("schema");
         let name = self.name();
         let call = match (&self.name, &self.default) {
@@ -230,9 +231,9 @@ impl Argument {
     }
 
     /// Whether the model's arguments fit it, said without running anything.
-    fn check(&self, krate: &Path) -> TokenStream {
+    fn check(&self, krate: &Krate) -> TokenStream {
         let (start, _) = ends(&self.ty);
-        let (private, kind, ty) = (private(krate, start), self.kind(krate), &self.ty);
+        let (private, kind, ty) = (krate.private(start), self.kind(krate), &self.ty);
         let (arguments, name) = (own("arguments"), self.name());
         let open = quote_spanned!(start=> <);
         let check = if self.default.is_some() {
@@ -248,9 +249,9 @@ impl Argument {
     }
 
     /// Its value for one call.
-    fn value(&self, krate: &Path, state: &Ident) -> TokenStream {
+    fn value(&self, krate: &Krate, state: &Ident) -> TokenStream {
         let (start, _) = ends(&self.ty);
-        let (private, kind, ty) = (private(krate, start), self.kind(krate), &self.ty);
+        let (private, kind, ty) = (krate.private(start), self.kind(krate), &self.ty);
         let call = own("call");
         let name = self.name();
         let open = quote_spanned!(start=> <);
@@ -324,25 +325,25 @@ struct Output {
     end: Span,
 }
 
-fn output(krate: &Path, function: &Function) -> Output {
+fn output(krate: &Krate, function: &Function) -> Output {
     let name = generated_at(function.sig.ident.span());
     let (ty, (start, end)) = function
         .output()
         .map_or_else(|| (quote_spanned!(name=> ()), (name, name)), |ty| (ty.to_token_stream(), ends(ty)));
-    let private = private(krate, start);
+    let private = krate.private(start);
     let fallible = quote_spanned!(start=> { use #private::PlainOutput as _; #private::OutputKind::<#ty>::FALLIBLE });
     Output { ty, fallible, start, end }
 }
 
-fn output_type(krate: &Path, function: &Function) -> TokenStream {
+fn output_type(krate: &Krate, function: &Function) -> TokenStream {
     let Output { ty, fallible, start, .. } = output(krate, function);
-    let private = private(krate, start);
+    let private = krate.private(start);
     let open = quote_spanned!(start=> <);
     let rest = quote_spanned!(start=> as #private::ToolOutput<#fallible>>::Output);
     quote!(#open #ty #rest)
 }
 
-fn registration(krate: &Path, options: &ToolOptions, function: &Function, arguments: &[Argument]) -> TokenStream {
+fn registration(krate: &Krate, options: &ToolOptions, function: &Function, arguments: &[Argument]) -> TokenStream {
     let private = quote!(#krate::__private);
     let conditions = function.conditions();
     let deprecated = function.deprecation().map(|_| quote!(#[allow(deprecated)]));
@@ -417,7 +418,7 @@ fn parameters() -> Ident {
 }
 
 /// `|input, state| Box::pin(async move { .. })`
-fn thunk(krate: &Path, function: &Function, arguments: &[Argument], agent: &Ident) -> TokenStream {
+fn thunk(krate: &Krate, function: &Function, arguments: &[Argument], agent: &Ident) -> TokenStream {
     let private = quote!(#krate::__private);
     let (input, state, call) = (own("input"), own("state"), own("call"));
     // An error about the future as a whole is to stand at the `async` that makes it one.
@@ -429,7 +430,7 @@ fn thunk(krate: &Path, function: &Function, arguments: &[Argument], agent: &Iden
     let dot_await = function.is_async().then(|| quote_spanned!(at=> .await));
     let parameters = parameters();
     let Output { ty, fallible, start, end } = output(krate, function);
-    let output_private = self::private(krate, start);
+    let output_private = krate.private(start);
     let result = own("result");
     let split = {
         let mut converted = proc_macro2::Group::new(proc_macro2::Delimiter::Parenthesis, quote!(#result));
@@ -440,7 +441,7 @@ fn thunk(krate: &Path, function: &Function, arguments: &[Argument], agent: &Iden
     };
     let into = quote_spanned!(start=> #output_private::into_tool_result::<Self, _>);
     let boxed = {
-        let private = self::private(krate, at);
+        let private = krate.private(at);
         quote_spanned!(at=> #private::Box::pin)
     };
     quote_spanned! {at=>
