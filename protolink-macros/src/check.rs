@@ -1,6 +1,5 @@
 //! What can be said of a function without its types. Types are checked by the compiler, on the generated code.
 
-use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::visit_mut::VisitMut;
@@ -100,16 +99,68 @@ fn parameter(errors: &mut Errors, what: &str, input: &FnArg) {
 }
 
 /// The first `impl Trait` in a type.
-pub(crate) fn impl_trait(ty: &Type) -> Option<TokenStream> {
-    struct Find(Option<TokenStream>);
+pub(crate) fn impl_trait(ty: &Type) -> Option<syn::TypeImplTrait> {
+    struct Find(Option<syn::TypeImplTrait>);
     impl VisitMut for Find {
         fn visit_type_impl_trait_mut(&mut self, node: &mut syn::TypeImplTrait) {
-            self.0.get_or_insert_with(|| node.to_token_stream());
+            self.0.get_or_insert_with(|| node.clone());
         }
     }
     let mut find = Find(None);
     find.visit_type_mut(&mut ty.clone());
     find.0
+}
+
+/// Whether it is a future, as far as its name says.
+pub(crate) fn is_future(found: &syn::TypeImplTrait) -> bool {
+    found.bounds.iter().any(|bound| match bound {
+        syn::TypeParamBound::Trait(bound) => bound.path.segments.last().is_some_and(|last| last.ident == "Future"),
+        _ => false,
+    })
+}
+
+/// Whether the compiler refuses the signature for itself, so that a word of ours would be a second error: a type without
+/// a size, or a result that borrows from nobody knows what.
+pub(crate) fn is_refused_anyway(function: &Function) -> bool {
+    let unsized_argument = |ty: &Type, name: &str| {
+        let Type::Path(path) = ty else { return false };
+        let Some(last) = path.path.segments.last().filter(|last| last.ident == name) else { return false };
+        let syn::PathArguments::AngleBracketed(arguments) = &last.arguments else { return false };
+        arguments.args.iter().any(|argument| match argument {
+            syn::GenericArgument::Type(Type::TraitObject(_) | Type::Slice(_)) => true,
+            syn::GenericArgument::Type(Type::Path(path)) => path.path.is_ident("str"),
+            _ => false,
+        })
+    };
+    if function.parameters().any(|parameter| unsized_argument(&parameter.ty, "State")) {
+        return true;
+    }
+    let Some(output) = function.output() else { return false };
+    let borrows = borrowed(output).iter().any(Option::is_none);
+    let lent: Vec<Option<Lifetime>> = function.parameters().flat_map(|parameter| borrowed(&parameter.ty)).collect();
+    let several = lent.len() > 1 && lent.iter().any(|lifetime| lifetime.is_none() || *lifetime != lent[0]);
+    unsized_argument(output, "Result") || borrows && several
+}
+
+/// The lifetimes of a type, `None` where they are left out.
+fn borrowed(ty: &Type) -> Vec<Option<Lifetime>> {
+    struct Collect(Vec<Option<Lifetime>>);
+    impl VisitMut for Collect {
+        fn visit_lifetime_mut(&mut self, lifetime: &mut Lifetime) {
+            self.0.push((lifetime.ident != "_").then(|| lifetime.clone()));
+        }
+        fn visit_type_reference_mut(&mut self, reference: &mut syn::TypeReference) {
+            if reference.lifetime.is_none() {
+                self.0.push(None);
+            }
+            syn::visit_mut::visit_type_reference_mut(self, reference);
+        }
+        fn visit_type_fn_ptr_mut(&mut self, _: &mut syn::TypeFnPtr) {}
+        fn visit_parenthesized_generic_arguments_mut(&mut self, _: &mut syn::ParenthesizedGenericArguments) {}
+    }
+    let mut collect = Collect(Vec::new());
+    collect.visit_type_mut(&mut ty.clone());
+    collect.0
 }
 
 /// Replaces the named lifetimes of a type by `'_`, so that it can stand in a function body.

@@ -97,6 +97,11 @@ impl Function {
         Generics::apart_from([&self.signature, &read(options.into_token_stream())])
     }
 
+    /// What is left of it without its signature.
+    pub(crate) fn loose(&self) -> LooseFunction {
+        LooseFunction { attrs: self.attrs.clone(), vis: self.vis.clone(), ident: self.sig.ident.clone() }
+    }
+
     pub(crate) fn is_async(&self) -> bool {
         self.sig.asyncness.is_some()
     }

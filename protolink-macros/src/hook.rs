@@ -3,7 +3,7 @@
 use proc_macro2::{Delimiter, Group, Literal, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::{Error, Type};
+use syn::{Error, Lifetime, Type};
 
 use crate::check::{self, Errors};
 use crate::direct::Direct;
@@ -44,6 +44,10 @@ pub(crate) fn expand(stage: Stage, args: TokenStream, item: &TokenStream) -> Tok
     check_hook(&mut errors, stage, &options, &function);
     let krate = options.krate();
     match errors.finish() {
+        None if check::is_refused_anyway(&function) => {
+            let stub = stub::half_typed_hook(stage, &krate, &function.loose());
+            quote!(#item #stub)
+        }
         None => {
             let registration = registration(stage, &krate, &options, &function);
             quote!(#item #registration)
@@ -70,8 +74,20 @@ pub(crate) fn half_typed(attribute: &str, item: &TokenStream, error: Error) -> s
     match syn::parse2::<syn::Item>(item.clone()) {
         Ok(syn::Item::Fn(_)) => Err(error),
         Ok(syn::Item::Verbatim(_)) | Err(_) => syn::parse2(item.clone()).map_err(|_| error),
-        Ok(_) => Err(Error::new(error.span(), format!("{attribute} goes on a function"))),
+        Ok(_) => {
+            let keyword = syn::parse::Parser::parse2(keyword, item.clone()).unwrap_or_else(|_| error.span());
+            Err(Error::new(keyword, format!("{attribute} goes on a function")))
+        }
     }
+}
+
+/// Where the item begins, after its attributes and its visibility.
+fn keyword(input: syn::parse::ParseStream<'_>) -> syn::Result<Span> {
+    input.call(syn::Attribute::parse_outer)?;
+    input.parse::<syn::Visibility>()?;
+    let keyword = input.span();
+    input.parse::<TokenStream>()?;
+    Ok(keyword)
 }
 
 /// What is wrong with a hook before its types are known.
@@ -94,7 +110,11 @@ fn check_hook(errors: &mut Errors, stage: Stage, options: &HookOptions, function
         if matches!(output, Type::Never(_)) {
             errors.at(output, "a hook returns `()` or `Result<(), E>`, not `!`");
         } else if let Some(found) = check::impl_trait(output) {
-            let fix = "make it an `async fn` instead of returning a future";
+            let fix = if check::is_future(&found) {
+                "make it an `async fn` instead of returning a future"
+            } else {
+                "write the type"
+            };
             errors.at(found, format!("a hook returns `()` or `Result<(), E>`: {fix}"));
         }
     }
@@ -104,7 +124,7 @@ fn check_hook(errors: &mut Errors, stage: Stage, options: &HookOptions, function
     }
     let mut parameters = function.parameters();
     if let Some(subject) = parameters.next() {
-        check_subject(errors, stage, &subject.ty);
+        check_subject(errors, stage, function, &subject.ty);
     }
     for parameter in parameters {
         for lifetime in check::lifetimes(&parameter.ty) {
@@ -116,8 +136,11 @@ fn check_hook(errors: &mut Errors, stage: Stage, options: &HookOptions, function
 }
 
 /// The two lifetimes of the subject are the loop's to choose, one after another and apart.
-fn check_subject(errors: &mut Errors, stage: Stage, ty: &Type) {
+fn check_subject(errors: &mut Errors, stage: Stage, function: &Function, ty: &Type) {
     let mut seen = Vec::new();
+    for bound in static_bounds(function) {
+        errors.at(&bound, format!("a hook borrows its subject for one call: remove `{bound}`"));
+    }
     for lifetime in check::lifetimes(ty) {
         let again = lifetime.ident != "_" && seen.contains(&lifetime.ident);
         if lifetime.ident == "static" || again {
@@ -125,6 +148,18 @@ fn check_subject(errors: &mut Errors, stage: Stage, ty: &Type) {
         }
         seen.push(lifetime.ident);
     }
+}
+
+/// The `'static` that a lifetime of the function is to outlive: `'a: 'static`.
+fn static_bounds(function: &Function) -> Vec<Lifetime> {
+    let generics = &function.sig.generics;
+    let mut bounds: Vec<&Lifetime> = generics.lifetimes().flat_map(|parameter| &parameter.bounds).collect();
+    for predicate in generics.where_clause.iter().flat_map(|clause| &clause.predicates) {
+        if let syn::WherePredicate::Lifetime(predicate) = predicate {
+            bounds.extend(&predicate.bounds);
+        }
+    }
+    bounds.into_iter().filter(|bound| bound.ident == "static").cloned().collect()
 }
 
 /// The empty parameter list, as tokens to point at.

@@ -45,6 +45,9 @@ impl HookOptions {
             } else if key == "timeout" {
                 let literal = string(key, input, "timeout = \"2s\"")?;
                 once(&mut options.timeout, key, duration(&literal)?, errors);
+            } else if stage == Stage::AfterTool && (input.is_empty() || input.peek(Token![,])) {
+                let message = format!("there is no option `{key}`: a tool is named by `tool = {key}`");
+                return Err(Error::new(key.span(), message));
             } else {
                 return Ok(false);
             }
@@ -187,7 +190,13 @@ fn entry(
         return Err(Error::new(key.span(), format!("there is no option `{key}`: {allowed}")));
     }
     if !input.is_empty() && !input.peek(Token![,]) {
-        return Err(Error::new(input.span(), "a comma is missing before this"));
+        let is_next = input.peek(Ident::peek_any);
+        let message = if is_next {
+            "a comma is missing before this".to_owned()
+        } else {
+            format!("`{key}` ends before this; the next option follows after a comma")
+        };
+        return Err(Error::new(input.span(), message));
     }
     Ok(())
 }

@@ -46,6 +46,7 @@ pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
     let arguments = Argument::take_all(&mut errors, &mut function);
     let krate = options.krate();
     let generated = match errors.finish() {
+        None if check::is_refused_anyway(&function) => stub::half_typed_tool(&krate, &function.loose()),
         None => registration(&krate, &options, &function, &arguments),
         // The function stays, and its name stays usable in `tools![..]`, so that one mistake is one error.
         Some(error) => {
@@ -91,7 +92,11 @@ fn check_tool(errors: &mut Errors, options: &ToolOptions, function: &Function) {
         if matches!(output, Type::Never(_)) {
             errors.at(output, "a tool returns a value or `Result<O, E>`, not `!`");
         } else if let Some(found) = check::impl_trait(output) {
-            let fix = "make it an `async fn` instead of returning a future, and write the type";
+            let fix = if check::is_future(&found) {
+                "make it an `async fn` instead of returning a future, and write the type"
+            } else {
+                "write the type"
+            };
             errors.at(found, format!("a tool returns a value or `Result<O, E>`: {fix}"));
         }
         for borrow in borrows(output, true) {

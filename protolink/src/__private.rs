@@ -6,7 +6,7 @@ pub use core::option::Option;
 pub use core::primitive::{str, u8, usize};
 pub use core::result::Result;
 pub use core::time::Duration;
-pub use core::{file, line, module_path, panic};
+pub use core::{compile_error, file, line, module_path, panic};
 pub use std::boxed::Box;
 
 pub use crate::fingerprint::ListFingerprint;

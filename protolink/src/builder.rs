@@ -13,6 +13,7 @@ use crate::hook::{
     AddHook, AfterTool, AgentHooks, AnswerType, BeforeComplete, BeforeModel, HookEntry, HookFor, Registered, StageFn,
     Untyped,
 };
+use crate::lists::{HookList, ToolList};
 use crate::model::Model;
 use crate::rules::{Approver, Budget, ContextPolicy, Policy, Retry};
 use crate::settings::{AnswerSpec, Settings};
@@ -223,7 +224,7 @@ impl<S: Send + Sync + 'static, A> AgentBuilder<S, A> {
 
     /// Adds tools: `.tools(tools![search, delete_document])`.
     #[must_use]
-    pub fn tools(self, list: impl FnOnce(Self) -> Self) -> Self {
+    pub fn tools(self, list: impl ToolList<Self>) -> Self {
         list(self)
     }
 
@@ -242,7 +243,7 @@ impl<S: Send + Sync + 'static, A> AgentBuilder<S, A> {
 
     /// Adds annotated hooks in their order: `.hooks(hooks![select_context, keep_hits])`.
     #[must_use]
-    pub fn hooks(self, list: impl FnOnce(Self) -> Self) -> Self {
+    pub fn hooks(self, list: impl HookList<Self>) -> Self {
         list(self)
     }
 

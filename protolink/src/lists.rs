@@ -1,13 +1,48 @@
 //! Lists of hooks and tools, as the builder takes them.
 
+/// A list of hooks for the builder or group `B`: `hooks![..]`, or a function that registers them.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a list of hooks",
+    label = "write `hooks![..]` around the names",
+    note = "`.hooks(..)` takes `hooks![select_context, keep_hits]`, or the function `hooks` of a `#[hook_module]`"
+)]
+pub trait HookList<B>: FnOnce(B) -> B {}
+
+#[diagnostic::do_not_recommend]
+impl<B, F: FnOnce(B) -> B> HookList<B> for F {}
+
+/// A list of tools for the builder `B`: `tools![..]`, or a function that adds them.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a list of tools",
+    label = "write `tools![..]` around the names",
+    note = "`.tools(..)` takes `tools![search, delete_document]`"
+)]
+pub trait ToolList<B>: FnOnce(B) -> B {}
+
+#[diagnostic::do_not_recommend]
+impl<B, F: FnOnce(B) -> B> ToolList<B> for F {}
+
 /// Lists hooks in the order in which they run: `.hooks(hooks![select_context, billing::normalize])`.
 ///
 /// It takes the names of annotated functions; an import of the function is an import of the hook.
 #[macro_export]
 macro_rules! hooks {
+    ($first:literal $($rest:tt)*) => {
+        $crate::__private::compile_error!(
+            "`hooks![..]` takes the names of functions, without quotes: `hooks![select_context]`"
+        )
+    };
+    (| $($rest:tt)*) => {
+        $crate::__private::compile_error!(
+            "`hooks![..]` takes the names of annotated functions; a closure goes to `.before_model(\"name\", closure)`, \
+             `.after_tool(\"name\", closure)` or `.before_complete(\"name\", closure)`"
+        )
+    };
+    (move $($rest:tt)*) => { $crate::hooks![| $($rest)*] };
+    (async $($rest:tt)*) => { $crate::hooks![| $($rest)*] };
     ($($hook:ty),* $(,)?) => {
         |mut builder| {
-            $(builder.hook_of::<$hook>();)*
+            $(builder.hook_of::<($hook)>();)*
             builder
         }
     };
@@ -18,9 +53,14 @@ macro_rules! hooks {
 /// It takes the names of annotated functions; an import of the function is an import of the tool.
 #[macro_export]
 macro_rules! tools {
+    ($first:literal $($rest:tt)*) => {
+        $crate::__private::compile_error!(
+            "`tools![..]` takes the names of functions, without quotes: `tools![search]`"
+        )
+    };
     ($($tool:ty),* $(,)?) => {
         |builder| {
-            $(let builder = builder.tool::<$tool>();)*
+            $(let builder = builder.tool::<($tool)>();)*
             builder
         }
     };

@@ -18,9 +18,28 @@ pub use crate::hook::{
     AddHook, AfterToolSubject, AnswerFor, AsyncHook, BeforeCompleteSubject, BeforeModelSubject, ChecksAnswers,
     FromState, HookOutput, HookParam, IntoHookError, ToolSubject,
 };
+pub use crate::lists::{HookList, ToolList};
 pub use crate::state::WithoutState;
 pub use crate::tool::{DefaultParameter, FromCall, IntoToolFailure, ToolParameter, ToolValue, UnnamedParameter};
 
 // They are where a message of the compiler may point, and are called by generated code only.
 #[doc(hidden)]
-pub use crate::hook::{HookFuture, lend_observation, lend_response, narrow_observation, narrow_response};
+pub use crate::hook::{Code, HookFuture, lend_observation, lend_response, narrow_observation, narrow_response};
+
+#[cfg(test)]
+mod tests {
+    use crate::prelude::*;
+
+    #[before_model]
+    fn inside(_request: &mut ModelRequest<'_>) {}
+
+    #[tool]
+    fn search(query: String) -> String {
+        query
+    }
+
+    #[test]
+    fn the_macros_work_inside_their_own_crate() {
+        let _ = Agent::builder("a").tool::<search>().hook(inside {});
+    }
+}

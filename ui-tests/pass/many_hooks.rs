@@ -10,9 +10,16 @@ macro_rules! many {
         )*
 
         pub(crate) fn main() {
-            const ALL: protolink::ListFingerprint = protolink::hooks_fingerprint![$($name),*];
+            // A thousand names each.
+            const ALL: protolink::ListFingerprint = protolink::hooks_fingerprint![
+                $($name),*, $($name),*, $($name),*, $($name),*, $($name),*,
+                $($name),*, $($name),*, $($name),*, $($name),*, $($name),*
+            ];
             let _ = ALL;
-            let _ = Agent::builder("a").hooks(hooks![$($name),*]);
+            let _ = Agent::builder("a").hooks(hooks![
+                $($name),*, $($name),*, $($name),*, $($name),*, $($name),*,
+                $($name),*, $($name),*, $($name),*, $($name),*, $($name),*
+            ]);
         }
     };
 }

@@ -9,6 +9,7 @@ use super::code::{BoundCode, Code};
 use super::registration::{HookFor, HookMeta, Registered};
 use super::run::HookIdentity;
 use super::stage::{AfterTool, BeforeComplete, BeforeModel, Stage};
+use crate::lists::HookList;
 
 /// What of a hook is called: a closure has its state.
 pub(crate) enum EntryCode<S: 'static> {
@@ -99,7 +100,7 @@ impl<S: 'static, A> AgentHooks<S, A> {
 
     /// Adds annotated hooks in their order: `.hooks(hooks![select_context, keep_hits])`.
     #[must_use]
-    pub fn hooks(self, list: impl FnOnce(Self) -> Self) -> Self {
+    pub fn hooks(self, list: impl HookList<Self>) -> Self {
         list(self)
     }
 

@@ -222,7 +222,7 @@ impl HookOutput for Never {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the error of a hook",
     label = "not an error",
-    note = "implement `std::error::Error` for `{Self}`, or return `Result<(), String>`"
+    note = "implement `std::error::Error` for `{Self}`, or return `Result<(), String>`; what is boxed is `Box<dyn Error + Send + Sync>`"
 )]
 pub trait IntoHookError {
     /// The error as the loop carries it.

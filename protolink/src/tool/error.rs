@@ -112,7 +112,7 @@ impl From<ValueError> for ToolFailure {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the error of a tool",
     label = "not an error",
-    note = "implement `std::error::Error` for `{Self}`, or return `Result<_, ToolError>`"
+    note = "implement `std::error::Error` for `{Self}`, or return `Result<_, ToolError>`; what is boxed is `Box<dyn Error + Send + Sync>`"
 )]
 pub trait IntoToolFailure {
     /// The failure as the loop carries it.
