@@ -238,9 +238,13 @@ def build(mutants):
     """Builds the copy with every mutant that compiles; returns those that do not, and the binaries of tests."""
     switches = {"protolink/src/lib.rs": "pub", "protolink-macros/src/lib.rs": ""}
     changed = {mutant["file"] for mutant in mutants} | set(switches)
-    for file in run(["git", "ls-files", "-z"]).stdout.split("\0"):
-        if file and file not in changed and (ROOT / file).is_file():
-            write(TREE / file, (ROOT / file).read_bytes())
+    tracked = {file for file in run(["git", "ls-files", "-z"]).stdout.split("\0") if (ROOT / file).is_file()}
+    # What an earlier run left there and is gone since would be built too.
+    for file in [file for file in TREE.rglob("*") if file.is_file()]:
+        if str(file.relative_to(TREE)) not in tracked:
+            file.unlink()
+    for file in tracked - changed:
+        write(TREE / file, (ROOT / file).read_bytes())
     environment = os.environ | {
         "CARGO_TARGET_DIR": str(TARGET),
         "CARGO_PROFILE_DEV_DEBUG": "0",
