@@ -214,3 +214,26 @@ fn is_keyword_before_expression(text: &str) -> bool {
             | "await"
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Items;
+
+    #[test]
+    fn d6_an_item_is_written_with_its_length_in_seven_bits_a_byte() {
+        let lengths: [(usize, &[u8]); 6] = [
+            (0, &[0]),
+            (127, &[0x7f]),
+            (128, &[0x80, 0x01]),
+            (300, &[0xac, 0x02]),
+            (16_383, &[0xff, 0x7f]),
+            (16_384, &[0x80, 0x80, 0x01]),
+        ];
+        for (count, length) in lengths {
+            let item = vec![b'x'; count];
+            let mut items = Items(Vec::new());
+            items.item(b'L', &item);
+            assert_eq!(items.0, [b"L", length, &item].concat(), "{count} bytes");
+        }
+    }
+}

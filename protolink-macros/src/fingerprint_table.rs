@@ -26,7 +26,7 @@ fn of(source: &str) -> [u8; 32] {
 }
 
 /// Formatting, comments, documentation, and what else changes nothing about what the function does.
-const SAME: [(&str, &str, &str); 31] = [
+const SAME: [(&str, &str, &str); 32] = [
     ("white space", "#[before_model] fn a(r: &mut R) { b(); }", "#[before_model]\nfn a( r : & mut R )\n{\n\tb( ) ;\n}"),
     ("line break in a chain", "#[before_model] fn a() { r.x().y() }", "#[before_model] fn a() { r\n  .x()\n  .y() }"),
     ("line comment", "#[before_model] fn a() { b(); }", "#[before_model] fn a() { // b\n b(); }"),
@@ -66,10 +66,15 @@ const SAME: [(&str, &str, &str); 31] = [
     ("lint level", "#[before_model] fn a() {}", "#[allow(unused)] #[before_model] #[expect(dead_code)] fn a() {}"),
     ("hints", "#[before_model] fn a() {}", "#[inline] #[cold] #[must_use] #[track_caller] #[before_model] fn a() {}"),
     ("path of the attribute", "#[before_model] fn a() {}", "#[protolink::before_model(crate = pl)] fn a() {}"),
+    (
+        "doc comment in an assigned block",
+        "#[before_model] fn a() { let c = { fn b() {} b() }; }",
+        "#[before_model] fn a() { let c = { /// B.\n fn b() {} b() }; }",
+    ),
 ];
 
 /// What a reviewer of the hook would want to see again.
-const DIFFERENT: [(&str, &str, &str); 38] = [
+const DIFFERENT: [(&str, &str, &str); 41] = [
     ("number", "#[before_model] fn a() { b(3) }", "#[before_model] fn a() { b(4) }"),
     ("base of a number", "#[before_model] fn a() { b(3) }", "#[before_model] fn a() { b(0x3) }"),
     ("suffix of a number", "#[before_model] fn a() { b(3) }", "#[before_model] fn a() { b(3u8) }"),
@@ -116,6 +121,13 @@ const DIFFERENT: [(&str, &str, &str); 38] = [
         "#[before_model(timeout = \"2s\")] async fn a() {}",
     ),
     ("attribute macro", "#[before_model] fn a() {}", "#[before_model] #[tracing::instrument] fn a() {}"),
+    ("returned tuple of one", "#[before_model] fn a() { return (b); }", "#[before_model] fn a() { return (b,); }"),
+    ("inner attribute", "#[before_model] fn a() { #![c] b() }", "#[before_model] fn a() { #![d] b() }"),
+    (
+        "doc in a macro's rules",
+        "#[before_model] fn a() { macro_rules! b { () => { #[doc = \"x\"] fn c() {} } } }",
+        "#[before_model] fn a() { macro_rules! b { () => { #[doc = \"y\"] fn c() {} } } }",
+    ),
 ];
 
 #[test]

@@ -125,11 +125,13 @@ fn compress(state: &mut [u32; 8], block: &[u8]) {
     at = 0;
     while at < 64 {
         let s1 = rotate!(e, 6) ^ rotate!(e, 11) ^ rotate!(e, 25);
-        let choice = (e & f) ^ (!e & g);
+        // For each bit: the word `f` or `g`, as `e` says.
+        let choice = g ^ (e & (f ^ g));
         let first =
             h.wrapping_add(s1).wrapping_add(choice).wrapping_add(ROUND_CONSTANTS[at]).wrapping_add(schedule[at]);
         let s0 = rotate!(a, 2) ^ rotate!(a, 13) ^ rotate!(a, 22);
-        let majority = (a & b) ^ (a & c) ^ (b & c);
+        // For each bit: `b` where `a` agrees with it, else `c`.
+        let majority = b ^ ((a ^ b) & (b ^ c));
         h = g;
         g = f;
         f = e;
