@@ -11,7 +11,7 @@ use crate::ids::RunId;
 use crate::settings::AgentInner;
 
 /// How often, and how far apart, a lease is asked for that this process is about to give back.
-const PATIENCE: (u32, Duration) = (60, Duration::from_millis(5));
+const PATIENCE: (usize, Duration) = (60, Duration::from_millis(5));
 
 /// What a conversation keeps between its runs.
 #[derive(Default)]
@@ -81,12 +81,12 @@ impl HistoryPlace {
     async fn end_dropped(&mut self, agent: &Arc<AgentInner>) -> Result<(), Error> {
         let Some(dropped) = self.dropped.clone() else { return Ok(()) };
         let (attempts, pause) = PATIENCE;
-        for attempt in 1.. {
-            match cancel_dropped(agent, &dropped, self.name.as_deref()).await {
+        for pause in std::iter::repeat_n(Some(pause), attempts).chain([None]) {
+            match (cancel_dropped(agent, &dropped, self.name.as_deref()).await, pause) {
                 // Its lease is on its way back.
-                Err(Error::RunBusy { .. }) if attempt < attempts => tokio::time::sleep(pause).await,
-                result => {
-                    result?;
+                (Err(Error::RunBusy { .. }), Some(pause)) => tokio::time::sleep(pause).await,
+                (ended, _) => {
+                    ended?;
                     break;
                 }
             }

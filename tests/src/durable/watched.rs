@@ -31,6 +31,7 @@ pub struct Watched {
 
 struct Seen {
     commits: AtomicU64,
+    loads: AtomicU64,
     rows: Mutex<Vec<String>>,
     /// The commit, counted from 1, and what happens at it.
     mishap: Option<(u64, Mishap)>,
@@ -51,7 +52,13 @@ impl Watched {
     }
 
     fn with(store: Arc<dyn RunStore>, mishap: Option<(u64, Mishap)>) -> Self {
-        let seen = Seen { commits: AtomicU64::new(0), rows: Mutex::default(), mishap, died: Notify::new() };
+        let seen = Seen {
+            commits: AtomicU64::new(0),
+            loads: AtomicU64::new(0),
+            rows: Mutex::default(),
+            mishap,
+            died: Notify::new(),
+        };
         Self { store, seen: Arc::new(seen) }
     }
 
@@ -59,6 +66,12 @@ impl Watched {
     #[must_use]
     pub fn commits(&self) -> u64 {
         self.seen.commits.load(Ordering::SeqCst)
+    }
+
+    /// How often a run was read.
+    #[must_use]
+    pub fn loads(&self) -> u64 {
+        self.seen.loads.load(Ordering::SeqCst)
     }
 
     /// What was committed, as text, in its order.
@@ -139,6 +152,7 @@ impl RunStore for Watched {
 
     async fn load(&self, run_id: &RunId) -> Result<StoredRun, StoreError> {
         self.alive().await;
+        self.seen.loads.fetch_add(1, Ordering::SeqCst);
         self.store.load(run_id).await
     }
 

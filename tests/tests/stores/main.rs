@@ -3,11 +3,13 @@
 //! They share one binary: each one links the whole library.
 
 mod cases_resume;
+mod conversations_kept;
 mod durable_contract;
 mod durable_conversation;
 mod durable_faults;
 mod durable_pause;
 mod durable_resume;
+mod resumed_exactly;
 mod store_conformance;
 mod store_damage;
 mod store_faults;

@@ -245,13 +245,11 @@ pub struct HookRecord {
 }
 
 impl Record {
-    /// The state in which this record leaves its run; `waits` says whether a person was asked and has not answered.
+    /// The state in which this record leaves its run; `waits` says whether a person was asked and has not answered. A
+    /// store begins each run as a running one.
     pub(crate) fn state(&self, waits: bool) -> RunState {
         match self {
             Self::Replied(replied) if replied.interruption.is_some() => RunState::Paused,
-            Self::Started(started) if matches!(&started.task, Task::CallTool { call, .. } if call.state.waits()) => {
-                RunState::Paused
-            }
             Self::Decided(decided) if decided.interruption.is_some() => RunState::Paused,
             Self::Completed { .. } => RunState::Completed,
             Self::Failed { .. } => RunState::Failed,

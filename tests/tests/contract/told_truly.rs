@@ -1,0 +1,158 @@
+//! F4, F5, P6, M10: what the model and those who watch are told at the edges of the loop.
+
+use std::error::Error as StdError;
+use std::time::Duration;
+
+use protolink::durable::MemoryStore;
+use protolink::prelude::*;
+use protolink::testing::{Reply, ScriptedModel};
+use protolink::{DynTool, OnError, RunEvent, ToolError};
+use protolink_tests::{Log, agent, agent_once, said, sent, value_tool};
+use serde_json::{Value, json};
+
+type Tested = Result<(), Box<dyn StdError>>;
+
+#[tokio::test]
+async fn f5_an_answer_that_went_back_stands_where_it_was_given() -> Tested {
+    let model = ScriptedModel::new([
+        Reply::text("first try"),
+        Reply::text("second try"),
+        Reply::call("look", json!({})),
+        Reply::text("done"),
+    ]);
+    let agent = agent(&model)
+        .dyn_tool(value_tool("look", json!(1)))
+        .max_revisions(5)
+        .before_complete("looks_first", |response: &mut FinalResponse<'_>| {
+            if response.text() != Some("done") {
+                response.ask_revision("look first");
+            }
+        })
+        .build()?;
+    agent.invoke("go").await?;
+    let expected = [
+        "user: go",
+        "assistant: first try",
+        "user: look first",
+        "assistant: second try",
+        "user: look first",
+        "assistant: look({}) = 1",
+    ];
+    assert_eq!(sent(&model.requests()[3]), expected);
+    Ok(())
+}
+
+#[tokio::test]
+async fn f4_nothing_is_taken_back_that_nobody_was_shown() -> Tested {
+    for captured in [false, true] {
+        let model = ScriptedModel::new([
+            Reply::chunks(["let me ", "look"]).then(Reply::call("look", json!({}))),
+            Reply::chunks(["do", "ne"]),
+        ]);
+        let log = Log::new();
+        let seen = log.clone();
+        let agent = agent(&model)
+            .dyn_tool(value_tool("look", json!(1)))
+            .capture_content(captured)
+            .observer(move |event: &RunEvent| match event {
+                RunEvent::TextDelta { .. } | RunEvent::Retracted { .. } => seen.add(format!("{event:?}")),
+                _ => {}
+            })
+            .build()?;
+        // Nobody listens: text is not shown as it comes, and there is none to take back.
+        agent.invoke("go").await?;
+        assert_eq!(log.lines(), [""; 0]);
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn p6_a_result_is_withheld_only_where_a_hook_would_have_shaped_it() -> Tested {
+    let fails = DynTool::new("fails", "Fails.", json!({ "type": "object" }), |_, _| async {
+        Err::<Value, _>(ToolError::failed("no"))
+    });
+    /// Look at it.
+    #[tool]
+    fn look() -> String {
+        "seen".to_owned()
+    }
+    #[after_tool(tool = look)]
+    fn shout(observation: &mut ToolObservation<'_, String>) {
+        observation.result_mut().make_ascii_uppercase();
+    }
+    let model = ScriptedModel::new([Reply::calls([
+        Reply::call("look", json!({})),
+        Reply::call("plain", json!({})),
+        Reply::call("fails", json!({})),
+    ])]);
+    let agent = agent(&model)
+        .tools(tools![look])
+        .dyn_tool(value_tool("plain", json!("as it is")))
+        .dyn_tool(fails)
+        .max_parallel_tools(1)
+        .hooks(hooks![shout])
+        .build()?;
+    let mut conversation = agent.conversation();
+    let failed = conversation.invoke("go").await.expect_err("a tool fails");
+    assert!(matches!(failed, Error::Tool { .. }), "{failed:?}");
+    let turn = &conversation.messages()[1];
+    let told: Vec<String> = turn.calls().iter().map(|exchange| exchange.outcome.to_model_text()).collect();
+    assert!(!told[0].contains("seen"), "its hook has not run: {told:?}");
+    assert_eq!(told[1], "as it is", "no hook is for it");
+    assert!(turn.calls()[2].outcome.is_error(), "{told:?}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn t7_a_tool_that_takes_too_long_is_told_to_the_model_where_it_reports() -> Tested {
+    let slow = |on_error| {
+        DynTool::new("slow", "Waits.", json!({ "type": "object" }), |_, _| async {
+            tokio::time::sleep(Duration::from_secs(60)).await;
+            Ok::<_, ToolError>(Value::Null)
+        })
+        .on_error(on_error)
+    };
+    let script = || ScriptedModel::new([Reply::call("slow", json!({})), Reply::text("done")]);
+    let with = |model: &ScriptedModel, on_error| {
+        agent_once(model).dyn_tool(slow(on_error)).tool_timeout(Duration::from_millis(5)).build()
+    };
+    let model = script();
+    let answer = with(&model, OnError::Report)?.invoke("go").await?;
+    assert_eq!(answer.text(), "done");
+    let told = model.requests()[1].messages[1].calls()[0].outcome.clone();
+    assert!(told.is_error() && told.to_model_text().contains("did not return"), "{told:?}");
+    let model = script();
+    let failed = with(&model, OnError::Fail)?.invoke("go").await.expect_err("nobody knows what became of it");
+    assert!(matches!(&failed, Error::Tool { tool, .. } if tool == "slow"), "{failed:?}");
+    assert_eq!(model.request_count(), 1);
+    Ok(())
+}
+
+#[tokio::test]
+async fn m8_a_prompt_names_the_tools_that_are_left() -> Tested {
+    let model = ScriptedModel::new([Reply::text("done")]).without_native_tools();
+    let agent = agent(&model)
+        .dyn_tool(value_tool("look", json!(1)))
+        .dyn_tool(value_tool("pay", json!(1)))
+        .before_model("takes", |request: &mut ModelRequest<'_>| {
+            request.tools().remove_named("pay");
+        })
+        .build()?;
+    agent.invoke("go").await?;
+    let system = &model.requests()[0].system;
+    assert!(system.contains("- look:") && !system.contains("- pay:"), "{system}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn s7_a_failed_run_of_memory_keeps_what_was_said_before() -> Tested {
+    let model = ScriptedModel::new([Reply::text("one done"), Reply::permanent("no"), Reply::text("three done")]);
+    let agent = agent(&model).durable(MemoryStore::new()).build()?;
+    let mut conversation = agent.conversation_id("c").await?;
+    conversation.invoke("one").await?;
+    assert!(conversation.invoke("two").await.is_err());
+    conversation.invoke("three").await?;
+    let expected = ["user: one", "assistant: one done", "user: two", "user: three", "assistant: three done"];
+    assert_eq!(said(conversation.messages()), expected);
+    Ok(())
+}
