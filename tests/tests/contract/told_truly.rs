@@ -68,9 +68,6 @@ async fn f4_nothing_is_taken_back_that_nobody_was_shown() -> Tested {
 
 #[tokio::test]
 async fn p6_a_result_is_withheld_only_where_a_hook_would_have_shaped_it() -> Tested {
-    let fails = DynTool::new("fails", "Fails.", json!({ "type": "object" }), |_, _| async {
-        Err::<Value, _>(ToolError::failed("no"))
-    });
     /// Look at it.
     #[tool]
     fn look() -> String {
@@ -80,6 +77,9 @@ async fn p6_a_result_is_withheld_only_where_a_hook_would_have_shaped_it() -> Tes
     fn shout(observation: &mut ToolObservation<'_, String>) {
         observation.result_mut().make_ascii_uppercase();
     }
+    let fails = DynTool::new("fails", "Fails.", json!({ "type": "object" }), |_, _| async {
+        Err::<Value, _>(ToolError::failed("no"))
+    });
     let model = ScriptedModel::new([Reply::calls([
         Reply::call("look", json!({})),
         Reply::call("plain", json!({})),
@@ -107,7 +107,7 @@ async fn p6_a_result_is_withheld_only_where_a_hook_would_have_shaped_it() -> Tes
 async fn t7_a_tool_that_takes_too_long_is_told_to_the_model_where_it_reports() -> Tested {
     let slow = |on_error| {
         DynTool::new("slow", "Waits.", json!({ "type": "object" }), |_, _| async {
-            tokio::time::sleep(Duration::from_secs(60)).await;
+            tokio::time::sleep(Duration::from_mins(1)).await;
             Ok::<_, ToolError>(Value::Null)
         })
         .on_error(on_error)
