@@ -84,7 +84,7 @@ fn condition(attribute: &Attribute) -> Option<TokenStream> {
 }
 
 fn collected(krate: &Krate, hooks: &[CollectedHook<'_>]) -> TokenStream {
-    let private = quote!(#krate::__private);
+    let private = krate.private();
     let builder = own("builder");
     let mut aliases = Vec::new();
     let mut types = Vec::new();

@@ -58,7 +58,7 @@ impl<'f> Direct<'f> {
     /// What the state of an agent must offer for this hook.
     pub(crate) fn bounds(&self, krate: &Krate, agent: &Ident) -> Vec<TokenStream> {
         let bound = |(place, value): &(Place<'f>, &'f Type)| {
-            let private = krate.private(place.start);
+            let private = krate.private_at(place.start);
             quote_spanned!(place.start=> #value: #private::FromRef<#agent>)
         };
         self.states.iter().map(bound).collect()
@@ -69,7 +69,7 @@ impl<'f> Direct<'f> {
         // What does not fit of the signature as a whole is reported at the function's name.
         let name = &self.function.sig.ident;
         let at = generated_at(name.span());
-        let private = krate.private(at);
+        let private = krate.private_at(at);
         let stage = Ident::new(stage.name(), at);
         let (kind, error) = match &self.output {
             Output::Nothing => ("Hook", None),

@@ -50,7 +50,7 @@ fn impls(errors: &mut Errors, input: &ItemStruct) -> TokenStream {
 
 fn part(krate: &Krate, input: &ItemStruct, field: &Field, member: &Member) -> TokenStream {
     let (start, end) = ends(&field.ty);
-    let private = krate.private(start);
+    let private = krate.private_at(start);
     let (ident, ty) = (&input.ident, &field.ty);
     let state = crate::spans::own("state");
     let clone = quote_spanned!(start=> as #private::Clone>::clone);

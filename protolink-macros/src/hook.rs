@@ -171,7 +171,7 @@ fn parentheses(function: &Function) -> TokenStream {
 
 /// What is generated beside the function: the type, and what it implements.
 fn registration(stage: Stage, krate: &Krate, options: &HookOptions, function: &Function) -> TokenStream {
-    let private = quote!(#krate::__private);
+    let private = krate.private();
     let conditions = function.conditions();
     let declaration = declaration(function);
     let ident = generated(&function.sig.ident);

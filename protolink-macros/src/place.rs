@@ -39,7 +39,7 @@ impl<'f> Place<'f> {
         krate: &Krate,
     ) -> TokenStream {
         let Self { ty, start, end } = self;
-        let private = krate.private(*start);
+        let private = krate.private_at(*start);
         let check = Ident::new(check, *start);
         let open = quote_spanned!(*start=> <);
         let function = Ident::new(function, *end);

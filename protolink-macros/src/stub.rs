@@ -27,7 +27,7 @@ pub(crate) fn hook(stage: Stage, krate: &Krate, function: &Function) -> Option<T
     if !can_be_declared(function) {
         return None;
     }
-    let private = quote!(#krate::__private);
+    let private = krate.private();
     let declaration = declaration(function);
     let conditions = function.conditions();
     let ident = generated(&function.sig.ident);
@@ -55,7 +55,7 @@ pub(crate) fn hook(stage: Stage, krate: &Krate, function: &Function) -> Option<T
 /// A hook whose signature is in the middle of typing. The compiler says what is missing, and comes no further; should
 /// it understand more than we do, the hook is refused where it is used, and not left out.
 pub(crate) fn half_typed_hook(stage: Stage, krate: &Krate, function: &LooseFunction) -> TokenStream {
-    let private = quote!(#krate::__private);
+    let private = krate.private();
     let LooseFunction { attrs, vis, ident } = function;
     let conditions: Vec<_> = attrs.iter().filter(|attr| attr.path().is_ident("cfg")).collect();
     let name = ident.unraw().to_string();
@@ -81,7 +81,7 @@ pub(crate) fn half_typed_hook(stage: Stage, krate: &Krate, function: &LooseFunct
 
 /// A tool whose signature is in the middle of typing.
 pub(crate) fn half_typed_tool(krate: &Krate, function: &LooseFunction) -> TokenStream {
-    let private = quote!(#krate::__private);
+    let private = krate.private();
     let LooseFunction { attrs, vis, ident } = function;
     let conditions: Vec<_> = attrs.iter().filter(|attr| attr.path().is_ident("cfg")).collect();
     let name = ident.unraw().to_string();
@@ -118,7 +118,7 @@ pub(crate) fn tool(
     if !can_be_declared(function) {
         return None;
     }
-    let private = quote!(#krate::__private);
+    let private = krate.private();
     let conditions = function.conditions();
     let allow = function.deprecation().map(|_| quote!(#[allow(deprecated)]));
     let handle = generated(handle);

@@ -55,7 +55,7 @@ impl<'f> Thunk<'f> {
         let mut bounds: Vec<TokenStream> = self.states.iter().map(|state| self.bound(state)).collect();
         if self.stage == Stage::BeforeComplete {
             let Place { ty, start, .. } = &self.subject;
-            let private = self.krate.private(*start);
+            let private = self.krate.private_at(*start);
             let answer = &self.generics.answer;
             // A function pointer, since elided lifetimes may stand in it.
             bounds.push(quote_spanned! {*start=>
@@ -77,7 +77,7 @@ impl<'f> Thunk<'f> {
     /// How a parameter comes out of the state, by its type, which can be a `State<T>` under any name. What is none is
     /// refused once, where it stands, and not again where the hook is registered.
     fn source(&self, state: &Place<'_>) -> TokenStream {
-        let private = self.krate.private(state.start);
+        let private = self.krate.private_at(state.start);
         let (ty, agent) = (&state.ty, &self.generics.state);
         quote_spanned! {state.start=>
             #private::FromState<
@@ -98,7 +98,7 @@ impl<'f> Thunk<'f> {
     /// `&Thunk::Sync(|subject, state| ..)`
     fn thunk(&self, kind: &Ident, body: &TokenStream) -> TokenStream {
         let krate = self.krate;
-        let private = quote!(#krate::__private);
+        let private = krate.private();
         let stage = self.stage.type_name(Span::mixed_site());
         let agent = &self.generics.state;
         let subject = self.lent();
@@ -118,7 +118,7 @@ impl<'f> Thunk<'f> {
             .states
             .iter()
             .map(|place| {
-                let (private, holding) = (self.krate.private(place.start), place.holding(self.krate));
+                let (private, holding) = (self.krate.private_at(place.start), place.holding(self.krate));
                 let mut argument = Group::new(
                     Delimiter::Parenthesis,
                     quote_spanned!(place.start=> #private::FromRef::from_ref(#state)),
@@ -137,7 +137,7 @@ impl<'f> Thunk<'f> {
         let converted = self.output.through(&self.convert("into_hook_result"), call);
         let at = self.subject.start;
         let Some(lend) = self.lend("lend", at) else { return converted };
-        let private = self.krate.private(at);
+        let private = self.krate.private_at(at);
         let (subject, meta) = (self.lent(), self.meta(at));
         quote_spanned!(at=> #private::#lend(#subject, #meta |#subject| #converted))
     }
@@ -149,7 +149,7 @@ impl<'f> Thunk<'f> {
         let Some(narrow) = self.lend("narrow", at) else {
             return self.output.through(&self.convert("boxed"), self.call(keyword, &states));
         };
-        let private = self.krate.private(at);
+        let private = self.krate.private_at(at);
         let (subject, narrowed, meta) = (self.lent(), own("narrowed"), self.meta(at));
         // The state is taken before the future is made, so that the future owns what it holds.
         let names: Vec<Ident> = (0..states.len()).map(|index| own(&format!("state{index}"))).collect();
@@ -180,12 +180,12 @@ impl<'f> Thunk<'f> {
 
     /// What that function is told of the hook, to know its tool.
     fn meta(&self, at: Span) -> Option<TokenStream> {
-        let private = self.krate.private(at);
+        let private = self.krate.private_at(at);
         self.tool.map(|_| quote_spanned!(at=> <Self as #private::Hook>::META,))
     }
 
     fn convert(&self, function: &str) -> TokenStream {
-        let private = self.krate.private(self.output.start);
+        let private = self.krate.private_at(self.output.start);
         let function = Ident::new(function, self.output.start);
         quote_spanned!(self.output.start=> #private::HookOutput>::#function)
     }
@@ -208,7 +208,7 @@ impl<'f> Thunk<'f> {
     fn subject(&self) -> TokenStream {
         let mut subject = own("subject");
         subject.set_span(self.subject.end);
-        let private = self.krate.private(self.subject.start);
+        let private = self.krate.private_at(self.subject.start);
         if let Some(tool) = self.tool {
             // Both types are named: the tool's output, and what the user wrote.
             let given = quote_spanned!(self.subject.start=> &mut #private::ToolObservation<'_, <#tool as #private::Tool>::Output>);
@@ -227,7 +227,7 @@ impl<'f> Thunk<'f> {
 
     /// `<State<Db> as HookParam>::given(..)`, which is refused at the type where it is no `State`.
     fn state(&self, place: &Place<'_>) -> TokenStream {
-        let private = self.krate.private(place.start);
+        let private = self.krate.private_at(place.start);
         let state = own("state");
         let value = place.through(
             &{

@@ -196,7 +196,7 @@ impl Argument {
     /// `{ .. }`: whether the parameter is an argument, a state or the context, by its type.
     fn kind(&self, krate: &Krate) -> TokenStream {
         let (start, _) = ends(&self.ty);
-        let private = krate.private(start);
+        let private = krate.private_at(start);
         let ty = &self.ty;
         quote_spanned!(start=> { use #private::AnArgument as _; #private::ToolParameterKind::<#ty>::KIND })
     }
@@ -204,14 +204,14 @@ impl Argument {
     /// `State<Db>: FromCall<S, { .. }>`
     fn bound(&self, krate: &Krate, state: &Ident) -> TokenStream {
         let (start, _) = ends(&self.ty);
-        let (private, kind, ty) = (krate.private(start), self.kind(krate), &self.ty);
+        let (private, kind, ty) = (krate.private_at(start), self.kind(krate), &self.ty);
         quote_spanned!(start=> #ty: #private::FromCall<#state, #kind>)
     }
 
     /// Adds it to the schema, where it is an argument.
     fn describe(&self, krate: &Krate) -> TokenStream {
         let (start, _) = ends(&self.ty);
-        let (private, kind, ty, description) = (krate.private(start), self.kind(krate), &self.ty, &self.description);
+        let (private, kind, ty, description) = (krate.private_at(start), self.kind(krate), &self.ty, &self.description);
         let schema = own("schema");
         let name = self.name();
         let call = match (&self.name, &self.default) {
@@ -238,7 +238,7 @@ impl Argument {
     /// Whether the model's arguments fit it, said without running anything.
     fn check(&self, krate: &Krate) -> TokenStream {
         let (start, _) = ends(&self.ty);
-        let (private, kind, ty) = (krate.private(start), self.kind(krate), &self.ty);
+        let (private, kind, ty) = (krate.private_at(start), self.kind(krate), &self.ty);
         let (arguments, name) = (own("arguments"), self.name());
         let open = quote_spanned!(start=> <);
         let check = if self.default.is_some() {
@@ -256,7 +256,7 @@ impl Argument {
     /// Its value for one call.
     fn value(&self, krate: &Krate, state: &Ident) -> TokenStream {
         let (start, _) = ends(&self.ty);
-        let (private, kind, ty) = (krate.private(start), self.kind(krate), &self.ty);
+        let (private, kind, ty) = (krate.private_at(start), self.kind(krate), &self.ty);
         let call = own("call");
         let name = self.name();
         let open = quote_spanned!(start=> <);
@@ -335,21 +335,21 @@ fn output(krate: &Krate, function: &Function) -> Output {
     let (ty, (start, end)) = function
         .output()
         .map_or_else(|| (quote_spanned!(name=> ()), (name, name)), |ty| (ty.to_token_stream(), ends(ty)));
-    let private = krate.private(start);
+    let private = krate.private_at(start);
     let fallible = quote_spanned!(start=> { use #private::PlainOutput as _; #private::OutputKind::<#ty>::FALLIBLE });
     Output { ty, fallible, start, end }
 }
 
 fn output_type(krate: &Krate, function: &Function) -> TokenStream {
     let Output { ty, fallible, start, .. } = output(krate, function);
-    let private = krate.private(start);
+    let private = krate.private_at(start);
     let open = quote_spanned!(start=> <);
     let rest = quote_spanned!(start=> as #private::ToolOutput<#fallible>>::Output);
     quote!(#open #ty #rest)
 }
 
 fn registration(krate: &Krate, options: &ToolOptions, function: &Function, arguments: &[Argument]) -> TokenStream {
-    let private = quote!(#krate::__private);
+    let private = krate.private();
     let conditions = function.conditions();
     let deprecated = function.deprecation().map(|_| quote!(#[allow(deprecated)]));
     let declaration = declaration(options, function);
@@ -424,7 +424,7 @@ fn parameters() -> Ident {
 
 /// `|input, state| Box::pin(async move { .. })`
 fn thunk(krate: &Krate, function: &Function, arguments: &[Argument], agent: &Ident) -> TokenStream {
-    let private = quote!(#krate::__private);
+    let private = krate.private();
     let (input, state, call) = (own("input"), own("state"), own("call"));
     // An error about the future as a whole is to stand at the `async` that makes it one.
     let span = function.sig.asyncness.map_or_else(|| function.sig.ident.span(), |keyword| keyword.span);
@@ -435,7 +435,7 @@ fn thunk(krate: &Krate, function: &Function, arguments: &[Argument], agent: &Ide
     let dot_await = function.is_async().then(|| quote_spanned!(at=> .await));
     let parameters = parameters();
     let Output { ty, fallible, start, end } = output(krate, function);
-    let output_private = krate.private(start);
+    let output_private = krate.private_at(start);
     let result = own("result");
     let split = {
         let mut converted = proc_macro2::Group::new(proc_macro2::Delimiter::Parenthesis, quote!(#result));
@@ -446,7 +446,7 @@ fn thunk(krate: &Krate, function: &Function, arguments: &[Argument], agent: &Ide
     };
     let into = quote_spanned!(start=> #output_private::into_tool_result::<Self, _>);
     let boxed = {
-        let private = krate.private(at);
+        let private = krate.private_at(at);
         quote_spanned!(at=> #private::Box::pin)
     };
     quote_spanned! {at=>
