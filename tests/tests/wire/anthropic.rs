@@ -7,6 +7,8 @@ use protolink::testing::{Reply, retry_at_once};
 use protolink::tool;
 use serde_json::{Value, json};
 
+use crate::streamed;
+
 /// Search the catalogue.
 #[tool]
 fn search(query: String) -> String {
@@ -58,20 +60,6 @@ fn ending(reason: &str) -> String {
     frame("message_delta", delta) + &frame("message_stop", json!({}))
 }
 
-async fn streamed(agent: &Agent) -> (String, Result<String, Error>) {
-    let mut shown = String::new();
-    let mut stream = agent.run("go").stream();
-    while let Some(event) = stream.next().await {
-        match event {
-            Ok(RunEvent::TextDelta { text, .. }) => shown.push_str(&text),
-            Ok(RunEvent::Completed(answer)) => return (shown, Ok(answer.text().to_owned())),
-            Ok(_) => {}
-            Err(error) => return (shown, Err(error)),
-        }
-    }
-    (shown, Ok("the stream ended without an end".to_owned()))
-}
-
 #[tokio::test]
 async fn m4_t6_what_is_sent_is_the_filtered_roster_and_one_message_with_every_result() {
     let calls = Reply::calls([("search", json!({ "query": "a" })), ("search", json!({ "query": "b" }))]);
@@ -79,7 +67,7 @@ async fn m4_t6_what_is_sent_is_the_filtered_roster_and_one_message_with_every_re
         let server = ModelServer::start([calls.clone().saying("Let me see."), Reply::text("done")]).await.unwrap();
         let agent = agent(&server);
         if listened_to {
-            assert_eq!(streamed(&agent).await.1.unwrap(), "done");
+            assert_eq!(streamed(&agent, "go").await.1.unwrap(), "done");
         } else {
             assert_eq!(agent.invoke("go").await.unwrap().text(), "done");
         }
@@ -137,7 +125,7 @@ async fn signed_thinking_goes_back_unread_and_is_never_shown() {
         ending("tool_use"),
     ];
     let server = ModelServer::start([ServerReply::stream(pieces), Reply::text("done").into()]).await.unwrap();
-    let (shown, answer) = streamed(&agent(&server)).await;
+    let (shown, answer) = streamed(&agent(&server), "go").await;
     assert_eq!((shown.as_str(), answer.unwrap().as_str()), ("done", "done"));
     assert_eq!(
         server.requests()[1].json()["messages"][1]["content"],
@@ -186,7 +174,7 @@ async fn f5_a_call_that_the_limit_cut_is_not_executed() {
             json!({ "index": 0, "delta": { "type": "input_json_delta", "partial_json": "{\"query\": \"a" } }),
         );
     let server = ModelServer::start([ServerReply::stream([opening(), cut, ending("max_tokens")])]).await.unwrap();
-    let (_, answer) = streamed(&agent(&server)).await;
+    let (_, answer) = streamed(&agent(&server), "go").await;
     assert!(matches!(answer, Err(Error::Truncated { step: 1, .. })), "{answer:?}");
     assert_eq!(server.requests().len(), 1);
 }
@@ -197,13 +185,13 @@ async fn an_error_in_the_stream_is_tried_again_only_while_nothing_was_shown() {
     let server = ModelServer::start([ServerReply::stream([opening(), overloaded.clone()]), Reply::text("done").into()])
         .await
         .unwrap();
-    assert_eq!(streamed(&agent(&server)).await.1.unwrap(), "done");
+    assert_eq!(streamed(&agent(&server), "go").await.1.unwrap(), "done");
 
     let start = json!({ "index": 0, "content_block": { "type": "text", "text": "" } });
     let delta = json!({ "index": 0, "delta": { "type": "text_delta", "text": "do" } });
     let begun = [opening(), frame("content_block_start", start), frame("content_block_delta", delta), overloaded];
     let server = ModelServer::start([ServerReply::stream(begun), Reply::text("done").into()]).await.unwrap();
-    let (shown, answer) = streamed(&agent(&server)).await;
+    let (shown, answer) = streamed(&agent(&server), "go").await;
     assert_eq!(shown, "do");
     let Err(Error::Model { source, attempts: 1, .. }) = answer else { panic!("{answer:?}") };
     assert!(source.is_transient());

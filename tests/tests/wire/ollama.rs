@@ -9,6 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::streamed;
+
 /// Search the catalogue.
 #[tool]
 fn search(query: String) -> String {
@@ -43,20 +45,6 @@ fn lines(lines: &[Value]) -> ServerReply {
     ServerReply::stream([text]).header("content-type", "application/x-ndjson")
 }
 
-async fn streamed(agent: &Agent) -> (String, Result<String, Error>) {
-    let mut shown = String::new();
-    let mut stream = agent.run("go").stream();
-    while let Some(event) = stream.next().await {
-        match event {
-            Ok(RunEvent::TextDelta { text, .. }) => shown.push_str(&text),
-            Ok(RunEvent::Completed(answer)) => return (shown, Ok(answer.text().to_owned())),
-            Ok(_) => {}
-            Err(error) => return (shown, Err(error)),
-        }
-    }
-    (shown, Ok("the stream ended without an end".to_owned()))
-}
-
 #[tokio::test]
 async fn m4_t6_what_is_sent_is_the_filtered_roster_and_every_result_in_order() {
     let calls = Reply::calls([("search", json!({ "query": "a" })), ("search", json!({ "query": "b" }))]);
@@ -64,7 +52,7 @@ async fn m4_t6_what_is_sent_is_the_filtered_roster_and_every_result_in_order() {
         let server = ModelServer::start([calls.clone().usage(3, 1), Reply::text("done").usage(9, 2)]).await.unwrap();
         let agent = agent(&server);
         if listened_to {
-            assert_eq!(streamed(&agent).await.1.unwrap(), "done");
+            assert_eq!(streamed(&agent, "go").await.1.unwrap(), "done");
         } else {
             let answer = agent.invoke("go").await.unwrap();
             assert_eq!((answer.text(), answer.usage()), ("done", Usage::new(12, 3)));
@@ -94,7 +82,7 @@ async fn m4_t6_what_is_sent_is_the_filtered_roster_and_every_result_in_order() {
 async fn f5_a_stream_that_broke_off_is_no_answer() {
     let begun = json!({ "message": { "role": "assistant", "content": "do" }, "done": false });
     let server = ModelServer::start([lines(&[begun]), Reply::text("done").into()]).await.unwrap();
-    let (shown, answer) = streamed(&agent(&server)).await;
+    let (shown, answer) = streamed(&agent(&server), "go").await;
     assert_eq!(shown, "do");
     let Err(Error::Model { source, attempts: 1, .. }) = answer else { panic!("{answer:?}") };
     assert!(source.is_transient(), "{source:?}");
@@ -105,8 +93,11 @@ async fn f5_a_length_stop_is_no_answer() {
     for listened_to in [false, true] {
         let server = ModelServer::start([Reply::truncated()]).await.unwrap();
         let agent = agent(&server);
-        let error =
-            if listened_to { streamed(&agent).await.1.unwrap_err() } else { agent.invoke("go").await.unwrap_err() };
+        let error = if listened_to {
+            streamed(&agent, "go").await.1.unwrap_err()
+        } else {
+            agent.invoke("go").await.unwrap_err()
+        };
         assert!(matches!(error, Error::Truncated { step: 1, .. }), "{error:?}");
     }
 }
@@ -120,7 +111,7 @@ async fn thinking_is_not_shown() {
     ])])
     .await
     .unwrap();
-    let (shown, answer) = streamed(&agent(&server)).await;
+    let (shown, answer) = streamed(&agent(&server), "go").await;
     assert_eq!((shown.as_str(), answer.unwrap().as_str()), ("done", "done"));
 }
 

@@ -11,6 +11,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::streamed;
+
 /// Search the catalogue.
 #[tool]
 fn search(
@@ -53,21 +55,6 @@ fn finish(reason: &str) -> String {
 }
 
 const DONE: &str = "data: [DONE]\n\n";
-
-/// Runs a prompt as a stream, and gives the text that was shown with how it ended.
-async fn streamed(agent: &Agent, prompt: &str) -> (String, Result<String, Error>) {
-    let mut shown = String::new();
-    let mut stream = agent.run(prompt).stream();
-    while let Some(event) = stream.next().await {
-        match event {
-            Ok(RunEvent::TextDelta { text, .. }) => shown.push_str(&text),
-            Ok(RunEvent::Completed(answer)) => return (shown, Ok(answer.text().to_owned())),
-            Ok(_) => {}
-            Err(error) => return (shown, Err(error)),
-        }
-    }
-    (shown, Ok("the stream ended without an end".to_owned()))
-}
 
 /// The tool messages of a request, as pairs of call id and content.
 fn results(request: &Value) -> Vec<(String, String)> {
