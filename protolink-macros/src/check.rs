@@ -136,10 +136,14 @@ pub(crate) fn is_refused_anyway(function: &Function) -> bool {
         return true;
     }
     let Some(output) = function.output() else { return false };
-    let borrows = borrowed(output).iter().any(Option::is_none);
+    if unsized_argument(output, "Result") {
+        return true;
+    }
+    if borrowed(output).iter().all(Option::is_some) {
+        return false;
+    }
     let lent: Vec<Option<Lifetime>> = function.parameters().flat_map(|parameter| borrowed(&parameter.ty)).collect();
-    let several = lent.len() > 1 && lent.iter().any(|lifetime| lifetime.is_none() || *lifetime != lent[0]);
-    unsized_argument(output, "Result") || borrows && several
+    lent.len() > 1 && lent.iter().any(|lifetime| lifetime.is_none() || *lifetime != lent[0])
 }
 
 /// The lifetimes of a type, `None` where they are left out.
