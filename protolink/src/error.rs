@@ -265,6 +265,9 @@ pub enum Error {
         /// The run.
         run_id: RunId,
     },
+    /// A run was given an empty id, by which nothing could be found again. Nothing was run.
+    #[error("a run was given an empty id; leave `.run_id(..)` away for a random one")]
+    EmptyRunId,
     /// The agent has no store, and the operation needs one.
     #[error("the agent `{agent}` has no store; set one with `.durable(..)`")]
     NoStore {

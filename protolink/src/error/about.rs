@@ -32,6 +32,7 @@ impl Error {
             Self::RunPanicked { .. } => "run_panicked",
             Self::RunBusy { .. } => "run_busy",
             Self::ConversationOpen { .. } => "conversation_open",
+            Self::EmptyRunId => "empty_run_id",
             Self::NoStore { .. } => "no_store",
             Self::Build(_) => "build",
             Self::Store(_) => "store",
@@ -77,6 +78,7 @@ impl Error {
             Self::Interrupted(interruption) => Some(&interruption.run_id),
             Self::Store(error) => error.run_id(),
             Self::Build(_)
+            | Self::EmptyRunId
             | Self::NoStore { .. }
             | Self::UnknownTool { .. }
             | Self::BlockingInRuntime

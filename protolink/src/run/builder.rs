@@ -54,6 +54,8 @@ impl<'c> RunBuilder<'c> {
     }
 
     /// Names the run; a random name is made where none is given. A durable run's name is unique in its store.
+    ///
+    /// An empty name is [`Error::EmptyRunId`] when the run starts.
     pub fn run_id(mut self, run_id: impl Into<RunId>) -> Self {
         self.start.context.run_id = run_id.into();
         self
@@ -110,6 +112,9 @@ impl<'c> RunBuilder<'c> {
     fn go(self) -> BoxFuture<'c, Result<Outcome, Error>> {
         let Self { agent, prompt, start, unkept, place } = self;
         Box::pin(async move {
+            if start.context.run_id.as_str().is_empty() {
+                return Err(Error::EmptyRunId);
+            }
             if let Some(source) = unkept {
                 return Err(Error::Value { run_id: start.context.run_id, source });
             }

@@ -112,6 +112,43 @@ fn a_file_that_cannot_be_a_store_is_a_typed_error_and_left_alone() {
 }
 
 #[tokio::test]
+async fn a_file_that_can_only_be_read_says_so_and_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("runs.sqlite");
+    let build = |store| Agent::builder("a").model(says(&["done"])).durable(store).build().unwrap();
+    build(SqliteStore::open(&file).unwrap()).run("go").run_id("order-7").await.unwrap().answer().unwrap();
+    // What SQLite says of a file that is marked as written by one of the future is what it says of one without the
+    // right to write, and holds for administrators too.
+    let mut bytes = std::fs::read(&file).unwrap();
+    bytes[18] = 3;
+    std::fs::write(&file, &bytes).unwrap();
+    let error = Error::from(SqliteStore::open(&file).unwrap_err());
+    assert!(matches!(error, Error::Store(StoreError::ReadOnly { .. })), "{error:?}");
+    assert_eq!(error.to_string(), "the store is read-only");
+    assert_eq!(std::fs::read(&file).unwrap(), bytes);
+}
+
+#[tokio::test]
+async fn an_empty_id_of_a_run_is_refused_before_anything_runs() {
+    let store = MemoryStore::new();
+    let model = says(&["done"]);
+    let agent = Agent::builder("a").model(model.clone()).durable(store.clone()).build().unwrap();
+    let mut conversation = agent.conversation();
+    let refused = [
+        agent.run("go").run_id("").await.unwrap_err(),
+        agent.run("go").run_id("").start().result().await.unwrap_err(),
+        conversation.run("go").run_id("").await.unwrap_err(),
+    ];
+    for error in refused {
+        assert!(matches!(error, Error::EmptyRunId), "{error:?}");
+        assert_eq!(error.to_string(), "a run was given an empty id; leave `.run_id(..)` away for a random one");
+    }
+    assert!(model.requests().is_empty() && conversation.messages().is_empty());
+    assert_eq!(store.commits(), 0);
+    assert_eq!(conversation.invoke("go").await.unwrap().text(), "done");
+}
+
+#[tokio::test]
 async fn a_forgotten_store_is_named_where_it_is_needed() {
     let agent = Agent::builder("helper").model(says(&["done"])).build().unwrap();
     let error = agent.resume("order-7").await.unwrap_err();

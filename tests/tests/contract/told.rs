@@ -64,6 +64,7 @@ fn p3_an_error_says_its_kind_in_a_word_and_which_run_it_is_about() {
 fn p3_an_error_that_is_about_no_run_says_so() {
     let (agent, tool) = ("desk".to_owned(), "pay".to_owned());
     let of_none = [
+        ("empty_run_id", Error::EmptyRunId),
         ("no_store", Error::NoStore { agent: agent.clone() }),
         ("unknown_tool", Error::UnknownTool { agent, tool }),
         ("blocking_in_runtime", Error::BlockingInRuntime),
