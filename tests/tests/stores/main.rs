@@ -6,6 +6,7 @@ mod cases_resume;
 mod conversations_kept;
 mod durable_contract;
 mod durable_conversation;
+mod durable_declined;
 mod durable_faults;
 mod durable_pause;
 mod durable_resume;

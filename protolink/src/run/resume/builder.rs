@@ -78,17 +78,21 @@ impl<'c> ResumeBuilder<'c> {
         self.respond(interruption, Response::Approve)
     }
 
-    /// Says no to the call that waits. The model is told, and the run goes on.
+    /// Says no: to the call that waits, or to answering the question. The model is told, and the run goes on.
     pub fn reject(self, interruption: &Interruption) -> Self {
-        self.reject_because(interruption, "it was not approved")
+        let reason = match interruption.question() {
+            Some(_) => "the user declined to answer",
+            None => "it was not approved",
+        };
+        self.reject_because(interruption, reason)
     }
 
-    /// Says no to the call that waits, with a reason that the model is told.
+    /// Says no as [`reject`](Self::reject) does, with a reason that the model is told.
     pub fn reject_because(self, interruption: &Interruption, reason: impl Into<String>) -> Self {
         self.respond(interruption, Response::Reject(reason.into()))
     }
 
-    /// Answers the question that the model asked.
+    /// Answers the question that the model asked; whoever does not want to says so by [`reject`](Self::reject).
     pub fn answer(self, interruption: &Interruption, text: impl Into<String>) -> Self {
         self.respond(interruption, Response::Answer(text.into()))
     }

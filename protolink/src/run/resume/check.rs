@@ -56,7 +56,7 @@ pub(super) fn check_response(stood: &Stood, response: Option<&(Interruption, Res
     let question = matches!(pending.request, InterruptionRequest::Question { .. });
     match response {
         Response::Answer(_) if !question => stale("it waits for an approval, not for an answer"),
-        Response::Approve | Response::Reject(_) if question => stale("it waits for an answer, not for an approval"),
+        Response::Approve if question => stale("it waits for an answer, not for an approval"),
         _ => Ok(()),
     }
 }
