@@ -1,5 +1,6 @@
 //! The handle through which a hook edits the history.
 
+use std::fmt;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -32,7 +33,6 @@ use crate::value::{ValueError, to_value};
 /// fixture.with(|request| shorten(request));
 /// assert_eq!(fixture.messages().len(), 2);
 /// ```
-#[derive(Debug)]
 pub struct HistoryMut<'h> {
     draft: &'h mut HistoryDraft,
     scope: Scope,
@@ -143,8 +143,14 @@ impl<'h> HistoryMut<'h> {
     }
 }
 
+impl fmt::Debug for HistoryMut<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // No message is in it: a hook that prints what it is given must not leak the conversation.
+        f.debug_struct("HistoryMut").field("scope", &self.scope).field("messages", &self.len()).finish_non_exhaustive()
+    }
+}
+
 /// One message, for editing in place: its text and what the model sees of its outcomes, never its role or its ids.
-#[derive(Debug)]
 pub struct MessageMut<'m> {
     message: &'m Message,
     edits: Vec<MessageEdit>,
@@ -198,5 +204,11 @@ impl MessageMut<'_> {
 
     fn outcome(&self, call_id: &str) -> Option<&ToolOutcome> {
         self.message.calls().iter().find(|exchange| exchange.call.id == call_id).map(|exchange| &exchange.outcome)
+    }
+}
+
+impl fmt::Debug for MessageMut<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MessageMut").field("edits", &self.edits.len()).finish_non_exhaustive()
     }
 }

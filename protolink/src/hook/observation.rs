@@ -233,9 +233,3 @@ impl<O> fmt::Debug for ToolObservation<'_, O> {
             .finish_non_exhaustive()
     }
 }
-
-impl fmt::Debug for Head<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.tool)
-    }
-}

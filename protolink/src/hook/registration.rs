@@ -69,22 +69,6 @@ impl HookMeta {
 
     #[doc(hidden)]
     #[must_use]
-    pub const fn at(mut self, file: &'static str, line: u32) -> Self {
-        self.file = file;
-        self.line = line;
-        self
-    }
-
-    #[doc(hidden)]
-    #[must_use]
-    pub const fn source(mut self, fingerprint: [u8; 32], signature: &'static str) -> Self {
-        self.fingerprint = Some(Fingerprint::from_source(fingerprint));
-        self.signature = signature;
-        self
-    }
-
-    #[doc(hidden)]
-    #[must_use]
     pub const fn for_tool(mut self, tool: &'static str) -> Self {
         self.tool = Some(tool);
         self
@@ -251,4 +235,32 @@ where
 {
     type Fut = Fut;
     type Out = Fut::Output;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hook::BeforeModel;
+
+    #[test]
+    fn s2_the_facts_of_a_hook_are_what_its_attribute_says_and_where_it_stands() {
+        let plain = HookMeta::annotated(Stage::AfterTool, "cut", "app::rules", [7; 32], "fn cut()");
+        assert_eq!((plain.stage, plain.name, plain.module), (Stage::AfterTool, "cut", "app::rules"));
+        assert_eq!((plain.file, plain.line), (file!(), line!() - 2));
+        assert_eq!((plain.fingerprint, plain.signature), (Some(Fingerprint::from_source([7; 32])), "fn cut()"));
+        assert_eq!((plain.tool, plain.timeout), (None, None));
+        let whole = plain.for_tool("search").within(Duration::from_millis(40));
+        assert_eq!((whole.tool, whole.timeout), (Some("search"), Some(Duration::from_millis(40))));
+        assert_eq!(HookMeta { tool: None, timeout: None, ..whole }, plain);
+    }
+
+    #[test]
+    fn a_registered_hook_prints_its_facts_and_how_it_is_called() {
+        static META: HookMeta = HookMeta::new(Stage::BeforeModel, "trim", "app::rules");
+        static CODE: Thunk<BeforeModel, ()> = Thunk::Sync(|_, ()| Ok(()));
+        let text = format!("{:?}", Registered { meta: &META, code: &CODE });
+        assert!(text.contains("trim") && text.contains("app::rules"), "{text}");
+        let later: Thunk<BeforeModel, ()> = Thunk::Async(|_, ()| HookFuture::new(async {}));
+        assert_eq!((format!("{CODE:?}"), format!("{later:?}")), ("Sync".to_owned(), "Async".to_owned()));
+    }
 }

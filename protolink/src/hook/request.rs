@@ -1,5 +1,6 @@
 //! What a `before_model` hook is given (contract M1 to M5).
 
+use std::fmt;
 use std::marker::PhantomData;
 
 use crate::change::{Captured, Change, Scope};
@@ -88,7 +89,6 @@ fn check_message(message: &Message) -> Result<(), ValueError> {
 ///     }
 /// }
 /// ```
-#[derive(Debug)]
 pub struct ModelRequest<'r> {
     draft: &'r mut StepDraft,
     context: &'r RunContext,
@@ -133,5 +133,17 @@ impl<'r> ModelRequest<'r> {
     #[must_use]
     pub fn step(&self) -> u32 {
         self.step
+    }
+}
+
+impl fmt::Debug for ModelRequest<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // No message is in it: a hook that prints what it is given, as `#[tracing::instrument]` does, must not leak the
+        // conversation.
+        f.debug_struct("ModelRequest")
+            .field("step", &self.step)
+            .field("messages", &self.draft.history.kept().messages().len())
+            .field("tools", &self.draft.roster.roster().specs().len())
+            .finish_non_exhaustive()
     }
 }
