@@ -4,8 +4,12 @@ mod spans_read_back;
 
 use std::error::Error as StdError;
 
+use protolink::async_trait;
+use protolink::model::{ChunkSink, Model, ModelError, ModelId, ModelReply, PreparedRequest};
 use protolink::prelude::*;
+use protolink::rules::Retry;
 use protolink::testing::{Reply, ScriptedModel};
+use protolink::{DynTool, ToolError};
 use protolink_tests::{Boom, agent, failing_tool, value_tool};
 use serde_json::json;
 use spans_read_back::{Recorded, SpansReadBack};
@@ -175,6 +179,80 @@ async fn p3_what_failed_says_of_what_kind_and_not_with_what() -> Tested {
     assert_eq!((run.get("protolink.run.outcome"), run.get("otel.status_code")), ("failed", "ERROR"));
     assert!(run.has("error.type"));
     assert!(!format!("{spans:?}").contains("s3cret"), "{spans:?}");
+    Ok(())
+}
+
+/// The spans of one run, however it ends.
+async fn spans_of(agent: &Agent) -> Vec<Recorded> {
+    let spans = SpansReadBack::new();
+    let guard = spans.watch();
+    let _ = agent.run("go").await;
+    drop(guard);
+    spans.all()
+}
+
+#[tokio::test]
+async fn p3_every_way_in_which_a_request_fails_has_a_word_of_its_own() -> Tested {
+    for (reply, word) in [
+        (Reply::transient("503"), "model_transient"),
+        (Reply::permanent("401"), "model"),
+        (Reply::panic("oh"), "model_panicked"),
+    ] {
+        let agent = Agent::builder("a").model(ScriptedModel::new([reply])).retry(Retry::never()).build()?;
+        let spans = spans_of(&agent).await;
+        let chat = named(&spans, "chat")[0];
+        assert_eq!((chat.get("error.type"), chat.get("otel.status_code")), (word, "ERROR"));
+    }
+    let agent = Agent::builder("a").model(CutOff).build()?;
+    assert_eq!(named(&spans_of(&agent).await, "chat")[0].get("error.type"), "truncated");
+    Ok(())
+}
+
+/// A model whose adapter notices by itself that the reply was cut off.
+struct CutOff;
+
+#[async_trait]
+impl Model for CutOff {
+    fn id(&self) -> ModelId {
+        ModelId::new("tests", "cut-off")
+    }
+
+    async fn respond(&self, _: &PreparedRequest<'_>, _: &mut ChunkSink<'_>) -> Result<ModelReply, ModelError> {
+        Err(ModelError::truncated("the length limit"))
+    }
+}
+
+#[tokio::test]
+async fn p3_every_way_in_which_a_call_ends_has_a_word_of_its_own() -> Tested {
+    let any = || json!({ "type": "object" });
+    let tools = [
+        (value_tool("act", json!(1)), "returned", None::<&str>),
+        (failing_tool("act"), "failed", Some("tool_failed")),
+        (
+            DynTool::new("act", "Acts.", any(), |_, _| async { Err::<(), _>(ToolError::rejected("no")) }),
+            "rejected",
+            Some("tool_rejected"),
+        ),
+        (
+            DynTool::new("act", "Acts.", any(), |_, _| async { Err::<(), _>(ToolError::uncertain("lost")) }),
+            "uncertain",
+            Some("tool_uncertain"),
+        ),
+        (
+            DynTool::new("act", "Acts.", any(), |_, _| async { Ok::<_, ToolError>(f64::NAN) }),
+            "unkept",
+            Some("tool_value"),
+        ),
+    ];
+    for (tool, outcome, error) in tools {
+        let model = ScriptedModel::new([Reply::call("act", json!({})), Reply::text("done")]);
+        let agent = agent(&model).dyn_tool(tool).build()?;
+        let spans = spans_of(&agent).await;
+        let call = named(&spans, "execute_tool")[0];
+        assert_eq!(call.get("protolink.tool.outcome"), outcome);
+        assert_eq!((call.has("error.type"), call.has("otel.status_code")), (error.is_some(), error.is_some()));
+        assert_eq!(error.unwrap_or("(not recorded)"), call.get("error.type"));
+    }
     Ok(())
 }
 

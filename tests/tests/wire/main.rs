@@ -23,3 +23,4 @@ async fn streamed(agent: &Agent, prompt: &str) -> (String, Result<String, Error>
     }
     (shown, Ok("the stream ended without an end".to_owned()))
 }
+mod replies;
