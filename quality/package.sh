@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Packages both crates as for a release, unpacks them away from the workspace, and builds and tests them there alone.
+# Then makes a project of `template/`, as `cargo generate` does, and tests it with the unpacked crates.
 #
 #   quality/package.sh [FEATURES]      # `sqlite` where none are named
 set -euo pipefail
@@ -23,3 +24,10 @@ for crate in protolink-macros protolink; do
     echo "== $crate alone"
     (cd "$work/$crate" && cargo test --lib --tests --doc $([[ $crate == protolink ]] && printf '%s' "--features $features"))
 done
+
+echo "== a project of the template"
+cp -r template "$work/first-agent"
+sed -i 's/{{project-name}}/first-agent/g' "$work"/first-agent/{Cargo.toml,README.md,src/*.rs}
+mkdir "$work/first-agent/.cargo"
+printf '[patch.crates-io]\nprotolink = { path = "%s" }\n' "$work/protolink" >"$work/first-agent/.cargo/config.toml"
+(cd "$work/first-agent" && cargo test && cargo run)

@@ -4,7 +4,7 @@ use protolink::prelude::*;
 
 /// Search for something.
 #[tool]
-pub async fn search(
+pub(crate) async fn search(
     /// What to look for.
     query: String,
 ) -> Vec<String> {
@@ -13,19 +13,19 @@ pub async fn search(
 
 /// Prepares what the model sees.
 #[before_model]
-pub fn be_brief(request: &mut ModelRequest<'_>) {
+pub(crate) fn be_brief(request: &mut ModelRequest<'_>) {
     request.history().append_system("Answer in one sentence.");
 }
 
 /// Shapes what the model learns from the search.
 #[after_tool(tool = search)]
-pub fn keep_three(observation: &mut ToolObservation<'_, Vec<String>>) {
+pub(crate) fn keep_three(observation: &mut ToolObservation<'_, Vec<String>>) {
     observation.result_mut().truncate(3);
 }
 
 /// Checks what leaves.
 #[before_complete]
-pub fn check_answer(response: &mut FinalResponse<'_>) -> Result<(), String> {
+pub(crate) fn check_answer(response: &mut FinalResponse<'_>) -> Result<(), String> {
     match response.text() {
         Some(text) if text.trim().is_empty() => Err("the answer is empty".to_owned()),
         _ => Ok(()),
@@ -39,7 +39,7 @@ mod tests {
 
     #[test]
     fn an_empty_answer_does_not_leave() {
-        assert!(ResponseFixture::text(" ").with(|response| check_answer(response)).is_err());
-        assert!(ResponseFixture::text("Yes.").with(|response| check_answer(response)).is_ok());
+        assert!(ResponseFixture::text(" ").with(check_answer).is_err());
+        assert!(ResponseFixture::text("Yes.").with(check_answer).is_ok());
     }
 }
