@@ -6,6 +6,7 @@ mod anthropic;
 mod faults;
 mod ollama;
 mod openai;
+mod replies;
 
 use protolink::prelude::*;
 
@@ -23,4 +24,3 @@ async fn streamed(agent: &Agent, prompt: &str) -> (String, Result<String, Error>
     }
     (shown, Ok("the stream ended without an end".to_owned()))
 }
-mod replies;
