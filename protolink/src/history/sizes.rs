@@ -64,3 +64,50 @@ impl Sizes {
         self.known.get(index).and_then(Option::as_ref)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(words: usize) -> Arc<Message> {
+        Arc::new(Message::user("word ".repeat(words)))
+    }
+
+    fn tokens(message: &Message) -> u64 {
+        MessageSize::of(message).tokens
+    }
+
+    #[test]
+    fn p2_the_sum_follows_what_comes_goes_and_changes() {
+        let mut messages = vec![message(1), message(20), message(300)];
+        let mut sizes = Sizes::default();
+        for index in 0..messages.len() {
+            sizes.insert(index);
+        }
+        assert_eq!((sizes.total(), sizes.tokens(1)), (0, 0), "nothing was measured");
+        let check = |sizes: &mut Sizes, messages: &[Arc<Message>]| {
+            sizes.measure(messages);
+            for (index, message) in messages.iter().enumerate() {
+                assert_eq!(sizes.tokens(index), tokens(message), "{index}");
+            }
+            assert_eq!(sizes.total(), messages.iter().map(|message| tokens(message)).sum::<u64>());
+            assert_eq!(sizes.tokens(messages.len()), 0, "there is no such message");
+        };
+        check(&mut sizes, &messages);
+        messages.remove(0);
+        sizes.remove(0);
+        check(&mut sizes, &messages);
+        messages[0] = message(4000);
+        sizes.forget(0);
+        check(&mut sizes, &messages);
+        messages.insert(1, message(50));
+        sizes.insert(1);
+        check(&mut sizes, &messages);
+        // What was never measured goes without being taken off.
+        messages.insert(0, message(7));
+        sizes.insert(0);
+        messages.remove(0);
+        sizes.remove(0);
+        check(&mut sizes, &messages);
+    }
+}

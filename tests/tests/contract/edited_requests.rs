@@ -44,6 +44,20 @@ fn m13_a_message_that_stays_is_sent_first_or_last_where_it_has_no_neighbour() {
 }
 
 #[test]
+fn m13_a_message_is_found_in_what_is_sent_wherever_it_was_put() {
+    let mut fixture = RequestFixture::new().user("one").user("two");
+    fixture.with(|request| {
+        request.history().insert(0, Message::user("first"));
+        request.history().insert(1, Message::user("second"));
+        request.this_step().push(Message::user("end"));
+        request.history().remove(0);
+        request.history().edit(0, |message| message.set_text("edited"));
+    });
+    assert_eq!(texts(fixture.messages()), ["edited", "one", "two"]);
+    assert_eq!(texts(fixture.sent_messages()), ["edited", "one", "two", "end"]);
+}
+
+#[test]
 fn m2_retain_takes_out_those_that_it_is_told_to_and_records_each() {
     let mut fixture = RequestFixture::new();
     for text in ["one", "two", "three", "four", "five"] {

@@ -284,3 +284,71 @@ async fn s7_a_run_of_the_same_name_is_not_the_one_that_was_dropped() -> Outcome 
     }
     Ok(())
 }
+
+#[tokio::test]
+async fn m2_every_kind_of_edit_is_made_again_where_the_conversation_is_read() -> Outcome {
+    on_both(async |place| {
+        let agent = |store| {
+            Agent::builder("a")
+                .model(counter())
+                .instructions("compiled")
+                .before_model("edits", |request: &mut ModelRequest<'_>| {
+                    let mut history = request.history();
+                    match history.len() {
+                        1 => {
+                            history.insert(0, Message::user("first"));
+                            history.set_system("set");
+                        }
+                        4 => {
+                            history.remove(0);
+                            history.insert(2, Message::user("third"));
+                            history.edit(0, |message| message.set_text("edited"));
+                            history.append_system("appended");
+                        }
+                        _ => history.reset_system(),
+                    }
+                })
+                .durable(store)
+                .build()
+        };
+        let first = agent(place.store()?)?;
+        let mut conversation = first.conversation_id("c").await?;
+        for prompt in ["one", "two", "three"] {
+            conversation.invoke(prompt).await?;
+            let read = agent(place.store()?)?.conversation_id("c").await?;
+            assert_eq!(read.messages(), conversation.messages(), "after {prompt}");
+        }
+        assert_eq!(texts(&conversation), ["edited", "2 messages", "third", "two", "4 messages", "three", "6 messages"]);
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn m8_a_system_message_that_was_reset_stays_the_compiled_one() -> Outcome {
+    on_both(async |place| {
+        let model = counter();
+        let agent = |store| {
+            Agent::builder("a")
+                .model(model.clone())
+                .instructions("compiled")
+                .before_model("edits", |request: &mut ModelRequest<'_>| {
+                    let mut history = request.history();
+                    match history.len() {
+                        1 => history.set_system("set"),
+                        3 => history.reset_system(),
+                        _ => {}
+                    }
+                })
+                .durable(store)
+                .build()
+        };
+        for prompt in ["one", "two", "three"] {
+            agent(place.store()?)?.conversation_id("c").await?.invoke(prompt).await?;
+        }
+        let systems: Vec<String> = model.requests().into_iter().map(|request| request.system).collect();
+        assert_eq!(systems, ["set", "compiled", "compiled"]);
+        Ok(())
+    })
+    .await
+}

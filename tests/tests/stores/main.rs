@@ -15,6 +15,7 @@ mod store_conformance;
 mod store_damage;
 mod store_faults;
 mod store_files;
+mod store_names_and_figures;
 mod store_processes;
 mod store_suite_bites;
 mod store_wrapper;

@@ -66,3 +66,48 @@ impl<T> About<T> for rusqlite::Result<T> {
         self.map_err(|error| fault(None, &error))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(code: i32) -> StoreError {
+        fault(Some(&RunId::from("run")), &Error::SqliteFailure(ffi::Error::new(code), None))
+    }
+
+    #[test]
+    fn d8_each_failure_of_sqlite_has_its_word() {
+        for code in [ffi::SQLITE_BUSY, ffi::SQLITE_LOCKED, ffi::SQLITE_PROTOCOL, ffi::SQLITE_BUSY_SNAPSHOT] {
+            assert!(matches!(told(code), StoreError::Locked { run_id: Some(_) }), "{code}");
+        }
+        assert!(matches!(told(ffi::SQLITE_FULL), StoreError::Full { run_id: Some(_) }));
+        assert!(matches!(told(ffi::SQLITE_READONLY), StoreError::ReadOnly { run_id: Some(_) }));
+        for code in [
+            ffi::SQLITE_CORRUPT,
+            ffi::SQLITE_NOTADB,
+            ffi::SQLITE_CONSTRAINT,
+            ffi::SQLITE_MISMATCH,
+            ffi::SQLITE_ERROR,
+            ffi::SQLITE_IOERR_SHORT_READ,
+        ] {
+            assert!(matches!(told(code), StoreError::Damaged { .. }), "{code}");
+        }
+        for code in [ffi::SQLITE_IOERR, ffi::SQLITE_IOERR_WRITE, ffi::SQLITE_NOMEM, ffi::SQLITE_ERROR_RETRY] {
+            assert!(matches!(told(code), StoreError::Io { run_id: Some(_), .. }), "{code}");
+        }
+    }
+
+    #[test]
+    fn d8_what_was_never_written_is_damage_of_the_run_or_else_of_the_store() {
+        let never_written = [
+            Error::InvalidColumnType(1, "state".to_owned(), rusqlite::types::Type::Text),
+            Error::IntegralValueOutOfRange(1, -1),
+            Error::QueryReturnedNoRows,
+        ];
+        for error in never_written {
+            assert!(matches!(fault(Some(&RunId::from("run")), &error), StoreError::Damaged { .. }), "{error}");
+            assert!(matches!(fault(None, &error), StoreError::StoreDamaged { .. }), "{error}");
+        }
+        assert!(matches!(fault(None, &Error::InvalidQuery), StoreError::Io { run_id: None, .. }));
+    }
+}

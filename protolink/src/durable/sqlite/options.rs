@@ -95,3 +95,32 @@ fn make(path: &Path) -> io::Result<PathBuf> {
         _ => Ok(path),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn d8_a_file_is_made_where_it_can_be_and_what_is_in_the_way_is_told() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let nowhere = make(&folder.path().join("missing/runs.sqlite")).expect_err("there is no such folder");
+        assert_eq!(nowhere.kind(), io::ErrorKind::NotFound);
+        let path = folder.path().join("runs.sqlite");
+        assert_eq!(make(&path).expect("it is new"), path);
+        assert_eq!(make(&path).expect("it is there"), path);
+        assert_eq!(fs::metadata(&path).expect("it was made").len(), 0);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn d8_a_link_that_leads_nowhere_is_not_taken_for_a_file_that_is_there() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(folder.path().join("missing"), &link).expect("a link");
+        let told = SqliteOptions::new().open(&link).map(drop).expect_err("there is no file behind it");
+        assert!(
+            matches!(&told, StoreError::Io { source, .. } if source.to_string().contains("No such file")),
+            "{told:?}"
+        );
+    }
+}
