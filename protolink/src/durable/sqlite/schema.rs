@@ -1,5 +1,6 @@
 //! The layout of the file, and how a connection to it is set up.
 
+use std::cmp::Ordering;
 use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, TransactionBehavior};
@@ -170,12 +171,12 @@ fn check(connection: &Connection) -> Result<(), StoreError> {
             rusqlite::Error::QueryReturnedNoRows => damaged("its layout is not told".to_owned()),
             error => fault(None, &error),
         })?;
-    match u32::try_from(layout) {
-        Ok(LAYOUT) => {}
-        Ok(found) if found > LAYOUT => {
-            return Err(StoreError::NewerStore { found, supported: LAYOUT });
-        }
-        _ => return Err(damaged(format!("there never was a layout {layout}"))),
+    let never_was = || damaged(format!("there never was a layout {layout}"));
+    let found = u32::try_from(layout).map_err(|_| never_was())?;
+    match found.cmp(&LAYOUT) {
+        Ordering::Equal => {}
+        Ordering::Greater => return Err(StoreError::NewerStore { found, supported: LAYOUT }),
+        Ordering::Less => return Err(never_was()),
     }
     for (name, expected) in OBJECTS {
         let sql: Option<String> = connection
@@ -217,5 +218,44 @@ mod tests {
             };
             assert_eq!(told, expected, "{name}");
         }
+    }
+
+    #[test]
+    fn a_reading_connection_writes_nothing() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let path = folder.path().join("runs.sqlite");
+        let settings = Settings { busy_timeout: Duration::from_secs(1), max_bytes: None };
+        prepare(&mut Connection::open(&path).expect("a new file"), settings).expect("a new store");
+        let reading = Connection::open(&path).expect("the store");
+        prepare_reading(&reading, settings).expect("it is set up");
+        let refused = reading.execute("UPDATE meta SET value = 2", []).expect_err("it only reads");
+        assert_eq!(refused.sqlite_error_code(), Some(ErrorCode::ReadOnly));
+    }
+
+    #[test]
+    fn a_journal_that_somebody_else_keeps_is_waited_for_as_long_as_patience_lasts() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let path = folder.path().join("runs.sqlite");
+        let other = Connection::open(&path).expect("a new file");
+        other.execute_batch("CREATE TABLE other (value); BEGIN EXCLUSIVE").expect("nobody else is there");
+        let ours = Connection::open(&path).expect("the file is there");
+        ours.busy_timeout(Duration::ZERO).expect("a setting");
+        let began = Instant::now();
+        let told = use_write_ahead_log(&ours, Duration::from_millis(20)).expect_err("it is kept");
+        assert!(matches!(told, StoreError::Locked { .. }), "{told:?}");
+        assert!(began.elapsed() >= Duration::from_millis(20), "it was waited for");
+        std::thread::scope(|threads| {
+            let waits = threads.spawn(move || use_write_ahead_log(&ours, Duration::from_mins(1)));
+            std::thread::sleep(Duration::from_millis(20));
+            other.execute_batch("ROLLBACK").expect("the end of it");
+            waits.join().expect("it does not panic").expect("it is free");
+        });
+    }
+
+    #[test]
+    fn a_place_without_a_write_ahead_log_is_told() {
+        let memory = Connection::open_in_memory().expect("a database in memory");
+        let told = use_write_ahead_log(&memory, Duration::ZERO).expect_err("there is none in memory");
+        assert!(matches!(&told, StoreError::Io { source, .. } if source.to_string().contains("memory")), "{told:?}");
     }
 }

@@ -94,6 +94,6 @@ impl Drop for Threads {
 
 /// Opens the file that is there. The path is taken as it is: not as a URI, and not as a name that means memory.
 fn connect(path: &Path) -> Result<Connection, StoreError> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
     Connection::open_with_flags(path, flags).about_store()
 }

@@ -38,7 +38,7 @@ pub(super) struct Figures {
 pub(super) async fn told<T>(mut answer: oneshot::Receiver<T>, figures: &Figures) -> Option<T> {
     if figures.quick.load(Ordering::Relaxed) {
         let start = Instant::now();
-        while start.elapsed() < QUICK {
+        while is_within(start, QUICK) {
             match answer.try_recv() {
                 Ok(said) => return Some(said),
                 Err(oneshot::error::TryRecvError::Closed) => return None,
@@ -47,6 +47,11 @@ pub(super) async fn told<T>(mut answer: oneshot::Receiver<T>, figures: &Figures)
         }
     }
     answer.await.ok()
+}
+
+/// Whether this time has not gone by since.
+fn is_within(start: Instant, time: Duration) -> bool {
+    start.elapsed() < time
 }
 
 /// A change that waits for its transaction.
@@ -136,7 +141,7 @@ pub(super) fn write(connection: &Connection, waiting: &Receiver<Box<dyn Change>>
 /// awake again. So the thread looks for a moment before it goes to sleep, and lets everybody else go first.
 fn next(waiting: &Receiver<Box<dyn Change>>) -> Option<Box<dyn Change>> {
     let start = Instant::now();
-    while start.elapsed() < LOOKING {
+    while is_within(start, LOOKING) {
         match waiting.try_recv() {
             Ok(change) => return Some(change),
             Err(TryRecvError::Disconnected) => return None,
@@ -151,7 +156,7 @@ fn commit(connection: &Connection, mut group: Vec<Box<dyn Change>>, figures: &Fi
     let start = Instant::now();
     match attempt(connection, &mut group) {
         Ok(kept) => {
-            figures.quick.store(!shared && start.elapsed() < QUICK, Ordering::Relaxed);
+            figures.quick.store(!shared && is_within(start, QUICK), Ordering::Relaxed);
             // Counted before anybody is told, so that who has been told finds it counted.
             figures.rows.fetch_add(kept.rows, Ordering::SeqCst);
             figures.transactions.fetch_add(u64::from(kept.any), Ordering::SeqCst);
@@ -255,5 +260,31 @@ mod tests {
         assert_eq!(numbers(), [2, 4]);
         let counted = (figures.rows.into_inner(), figures.transactions.into_inner());
         assert_eq!(counted, (2, 1));
+    }
+
+    /// How many transactions so many changes of so many bytes take that wait together.
+    fn transactions(changes: usize, bytes: usize) -> u64 {
+        let connection = Connection::open_in_memory().expect("a database in memory");
+        let figures = Figures::default();
+        let (sender, waiting) = std::sync::mpsc::channel::<Box<dyn Change>>();
+        for _ in 0..changes {
+            let (answer, _) = oneshot::channel();
+            let work = |_: &Connection| Ok(());
+            let change = Job { run_id: None, bytes, rows: 1, work, said: None, answer };
+            sender.send(Box::new(change)).expect("it is received");
+        }
+        drop(sender);
+        write(&connection, &waiting, &figures);
+        assert_eq!(figures.rows.into_inner(), changes as u64);
+        figures.transactions.into_inner()
+    }
+
+    #[test]
+    fn changes_share_a_transaction_up_to_a_number_and_up_to_a_size() {
+        assert_eq!(transactions(1, 0), 1);
+        assert_eq!(transactions(GROUP, 1), 1);
+        assert_eq!(transactions(2 * GROUP + 1, 1), 3);
+        assert_eq!(transactions(17, GROUP_BYTES / 8), 3);
+        assert_eq!(transactions(3, GROUP_BYTES), 3);
     }
 }
