@@ -2,7 +2,7 @@
 //!
 //! With a file and a run's name it prints that run: `.. -- runs.sqlite refund-A-17`. Without, it makes a run first.
 
-use protolink::durable::journal::{CallState, Record, decode};
+use protolink::durable::{CallState, Record, decode};
 use protolink::durable::{MemoryStore, Page, RunFilter, RunStore};
 use protolink::prelude::*;
 use protolink::testing::{Reply, ScriptedModel};

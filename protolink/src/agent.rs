@@ -1,6 +1,10 @@
 //! The agent: what an application holds on to.
 
-use std::marker::PhantomData;
+mod stored;
+mod typed;
+
+pub use typed::TypedAgent;
+
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -12,17 +16,13 @@ use crate::blocking::BlockingAgent;
 use crate::builder::AgentBuilder;
 use crate::config::AgentConfig;
 use crate::conversation::Conversation;
-use crate::durable::Record;
 use crate::error::Error;
 use crate::fingerprint::ContractFingerprint;
-use crate::hook::{AnswerType, text_of};
-use crate::ids::{ActionId, RunId};
+use crate::ids::RunId;
 use crate::message::Content;
-use crate::outcome::{Answer, Interruption, Outcome};
-use crate::receipt::ReceiptOutcome;
-use crate::run::{self, ResumeBuilder, RunBuilder};
+use crate::outcome::{Answer, Outcome};
+use crate::run::{self, RunBuilder};
 use crate::settings::{AgentInner, AnswerSpec};
-use crate::tool::ToolError;
 use crate::value::{ValueError, to_value};
 
 /// An agent: a model, its tools, and your own code in its loop.
@@ -49,7 +49,9 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// Begins an agent of this name.
+    /// Begins an agent of this name, which errors, spans and stored runs carry.
+    ///
+    /// See [`AgentBuilder`] for all that it can be told.
     pub fn builder(name: impl Into<String>) -> AgentBuilder {
         AgentBuilder::new(name.into())
     }
@@ -75,6 +77,25 @@ impl Agent {
     /// Runs a prompt to an answer of the type `T`: the model is told its JSON Schema, and a reply that does not fit
     /// goes back to it with the reason, as often as `max_revisions` says (twice, where that was not said).
     ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::{Reply, ScriptedModel};
+    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// struct Verdict {
+    ///     score: u8,
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let model = ScriptedModel::new([Reply::text("I like it!"), Reply::text(r#"{ "score": 7 }"#)]);
+    /// let critic = Agent::builder("critic").model(model.clone()).build()?;
+    /// let verdict: Verdict = critic.invoke_as("How good is it, from 0 to 10?").await?;
+    /// assert_eq!(verdict.score, 7);
+    /// assert_eq!(model.requests().len(), 2, "the first reply did not fit");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Answer`] where no reply fits; any other [`Error`] as for [`invoke`](Self::invoke).
     pub async fn invoke_as<T: DeserializeOwned + JsonSchema>(&self, prompt: impl Into<Content>) -> Result<T, Error> {
@@ -83,99 +104,64 @@ impl Agent {
     }
 
     /// A run of this prompt, to be configured and then awaited, streamed or started.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::{Reply, ScriptedModel};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let agent = Agent::builder("a").model(ScriptedModel::new([Reply::text("done")])).build()?;
+    /// match agent.run("Go.").run_id("job-17").budget(Budget::new().max_steps(5)).await? {
+    ///     Outcome::Completed(answer) => assert_eq!(answer.text(), "done"),
+    ///     Outcome::Interrupted(interruption) => println!("waits: {interruption}"),
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn run(&self, prompt: impl Into<Content>) -> RunBuilder<'static> {
         RunBuilder::new(Arc::clone(&self.inner), prompt.into(), None)
     }
 
-    /// Takes a stored run up again (contract D2 to D11).
-    pub fn resume(&self, run_id: impl Into<RunId>) -> ResumeBuilder<'static> {
-        ResumeBuilder::new(Arc::clone(&self.inner), run_id.into(), None)
-    }
-
-    /// What a stored run wrote down, one record a commit: what hooks did, what was called, what really happened and
-    /// what the model saw of it. See [`durable::journal`](crate::durable::journal()).
-    ///
-    /// # Errors
-    /// [`Error::NoStore`]; [`Error::Store`] where the run cannot be read.
-    pub async fn journal(&self, run_id: impl Into<RunId>) -> Result<Vec<Record>, Error> {
-        let store = run::store_of(&self.inner)?;
-        Ok(crate::durable::journal(&*store, &run_id.into()).await?)
-    }
-
-    /// What a stored run waits for, if it waits.
-    ///
-    /// # Errors
-    /// [`Error::NoStore`]; [`Error::Store`] where the run cannot be read.
-    pub async fn interruption(&self, run_id: impl Into<RunId>) -> Result<Option<Interruption>, Error> {
-        run::interruption(&self.inner, &run_id.into()).await
-    }
-
-    /// Says what came of an action that was started and of which nobody knows, or whose result could not be kept
-    /// (contract D3, T7). The run can then be resumed.
-    ///
-    /// # Errors
-    /// [`Error::NotResumable`] where the action is not an uncertain one; [`Error::Value`] where the result cannot be
-    /// stored exactly.
-    pub async fn reconcile(
-        &self,
-        run_id: impl Into<RunId>,
-        action_id: impl Into<ActionId>,
-        result: impl Serialize,
-    ) -> Result<(), Error> {
-        let run_id = run_id.into();
-        let result = to_value(&result).map_err(|source| Error::Value { run_id: run_id.clone(), source })?;
-        run::reconcile(&self.inner, &run_id, &action_id.into(), ReceiptOutcome::Reconciled(result.into())).await
-    }
-
-    /// Says that an action that was started and of which nobody knows came to nothing (contract D3). The run can then be
-    /// resumed, and the model is told what the tool would have told it.
-    ///
-    /// # Errors
-    /// [`Error::NotResumable`] where the action is not an uncertain one, or its effect is known to have happened, or
-    /// where [`ToolError::Uncertain`] says as little as was known before.
-    pub async fn reconcile_failed(
-        &self,
-        run_id: impl Into<RunId>,
-        action_id: impl Into<ActionId>,
-        error: impl Into<ToolError>,
-    ) -> Result<(), Error> {
-        let run_id = run_id.into();
-        let outcome = match error.into() {
-            ToolError::Rejected(reason) => ReceiptOutcome::Rejected(reason),
-            ToolError::Failed(error) | ToolError::Reported(error) => ReceiptOutcome::Failed(text_of(&error)),
-            ToolError::Uncertain(_) => {
-                return Err(Error::NotResumable {
-                    run_id,
-                    reason: "an uncertain end is no end of an uncertain action",
-                });
-            }
-        };
-        run::reconcile(&self.inner, &run_id, &action_id.into(), outcome).await
-    }
-
-    /// Ends a stored run that waits, failed or crashed: calls in flight are uncertain, and its conversation can go on.
-    ///
-    /// # Errors
-    /// [`Error::RunBusy`] while another worker runs it; [`Error::Store`].
-    pub async fn cancel(&self, run_id: impl Into<RunId>) -> Result<(), Error> {
-        run::cancel_run(&self.inner, &run_id.into()).await
-    }
-
     /// A new conversation.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::{Reply, ScriptedModel};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let model = ScriptedModel::new([Reply::text("Hello, Ada."), Reply::text("You are Ada.")]);
+    /// let agent = Agent::builder("a").model(model).build()?;
+    /// let mut conversation = agent.conversation();
+    /// conversation.invoke("I am Ada.").await?;
+    /// assert_eq!(conversation.invoke("Who am I?").await?.text(), "You are Ada.");
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn conversation(&self) -> Conversation {
         Conversation::new(Arc::clone(&self.inner))
     }
 
-    /// The conversation of this name, as its runs left it in the store; a new one where there are none.
-    ///
-    /// # Errors
-    /// [`Error::NoStore`]; [`Error::Store`] where its runs cannot be read.
-    pub async fn conversation_id(&self, name: impl Into<String>) -> Result<Conversation, Error> {
-        Conversation::load(Arc::clone(&self.inner), name.into()).await
-    }
-
     /// Calls one tool, outside of the loop: no hook runs; policy, budget and receipts apply (contract S8).
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::{Reply, ScriptedModel};
+    /// use serde_json::json;
+    ///
+    /// /// Add two numbers.
+    /// #[tool]
+    /// fn add(a: i64, b: i64) -> i64 {
+    ///     a + b
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let agent = Agent::builder("a").model(ScriptedModel::new([])).tools(tools![add]).build()?;
+    /// assert_eq!(agent.call_tool("add", json!({ "a": 2, "b": 3 })).await?, 5);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// [`Error::UnknownTool`], [`Error::CallRefused`], [`Error::Tool`]; a call that waits for a person is
@@ -203,33 +189,6 @@ impl Agent {
     #[must_use]
     pub fn config(&self) -> AgentConfig {
         self.inner.config.clone()
-    }
-}
-
-/// An agent whose answers are values of `T`.
-#[derive(Debug, Clone)]
-pub struct TypedAgent<T> {
-    agent: Agent,
-    answer: PhantomData<fn() -> T>,
-}
-
-impl<T: AnswerType + DeserializeOwned> TypedAgent<T> {
-    pub(crate) fn new(agent: Agent) -> Self {
-        Self { agent, answer: PhantomData }
-    }
-
-    /// Runs a prompt to its answer.
-    ///
-    /// # Errors
-    /// [`Error::Answer`] where no reply fits the type; any other [`Error`] as for [`Agent::invoke`].
-    pub async fn invoke(&self, prompt: impl Into<Content>) -> Result<T, Error> {
-        decode(&self.agent.invoke(prompt).await?)
-    }
-
-    /// The agent behind it: its answers are JSON of `T`.
-    #[must_use]
-    pub fn agent(&self) -> &Agent {
-        &self.agent
     }
 }
 

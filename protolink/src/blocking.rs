@@ -40,6 +40,19 @@ impl BlockingAgent {
 
     /// Waits on this thread for anything that an agent does.
     ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::{Reply, ScriptedModel};
+    /// let model = ScriptedModel::new([Reply::text("done"), Reply::text("and again")]);
+    /// let agent = Agent::builder("a").model(model).build()?;
+    /// let outcome = agent.blocking().block_on(agent.run("Go.").run_id("r-1"))?;
+    /// assert_eq!(outcome.answer().map(Answer::text), Some("done"));
+    ///
+    /// let mut conversation = agent.conversation();
+    /// agent.blocking().block_on(async { conversation.invoke("Go on.").await })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::BlockingInRuntime`] inside an async runtime; the error of what is waited for.
     pub fn block_on<T>(&self, work: impl IntoFuture<Output = Result<T, Error>>) -> Result<T, Error> {

@@ -13,6 +13,20 @@ use crate::ids::MessageId;
 use crate::message::Message;
 
 /// How long an edit of the conversation lasts (contract M13).
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::testing::RequestFixture;
+/// use protolink::Scope;
+///
+/// let mut fixture = RequestFixture::new().user("Which lamps?");
+/// fixture.with(|request: &mut ModelRequest<'_>| {
+///     request.history().push(Message::user("from now on"));
+///     request.this_step().push(Message::user("for this request only"));
+/// });
+/// let scopes: Vec<_> = fixture.changes().iter().filter_map(|change| change.scope()).collect();
+/// assert_eq!(scopes, [Scope::History, Scope::ThisStep]);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
@@ -23,6 +37,18 @@ pub enum Scope {
 }
 
 /// The content of an edit, or what may be said of it where content capture is off.
+///
+/// ```
+/// use protolink::Captured;
+///
+/// let captured = Captured::Content("my pin is 1234".to_owned());
+/// assert_eq!(captured.content().map(String::as_str), Some("my pin is 1234"));
+///
+/// // As it is in events unless the agent says `.capture_content(true)`.
+/// let digest = captured.without_content();
+/// assert!(digest.content().is_none());
+/// assert!(matches!(digest, Captured::Digest { bytes: 16, .. }));
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Captured<T> {
@@ -61,6 +87,23 @@ impl<T: Serialize> Captured<T> {
 }
 
 /// One edit that a hook made.
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::testing::RequestFixture;
+/// use protolink::{Captured, Change};
+///
+/// let mut fixture = RequestFixture::new().user("Which lamps?").tool_named("delete");
+/// fixture.with(|request: &mut ModelRequest<'_>| {
+///     request.history().set_system("Be brief.");
+///     request.tools().remove_named("delete");
+/// });
+/// let [Change::SystemSet { text: Captured::Content(text), .. }, Change::ToolRemoved { tool }] = fixture.changes() else {
+///     panic!("two edits were made")
+/// };
+/// assert_eq!((text.as_str(), tool.as_str()), ("Be brief.", "delete"));
+/// assert!(!format!("{:?}", fixture.changes()[0].without_content()).contains("brief"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -151,6 +194,19 @@ pub enum Change {
 }
 
 /// One change inside a message.
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::testing::RequestFixture;
+/// use protolink::{Captured, Change, MessageEdit};
+///
+/// let mut fixture = RequestFixture::new().user("my pin is 1234");
+/// fixture.with(|request: &mut ModelRequest<'_>| {
+///     request.history().edit(0, |message| message.set_text("my pin is [hidden]"));
+/// });
+/// let [Change::Edited { edits: Captured::Content(edits), .. }] = fixture.changes() else { panic!("one edit was made") };
+/// assert_eq!(edits[..], [MessageEdit::Text("my pin is [hidden]".to_owned())]);
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

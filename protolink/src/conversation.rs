@@ -69,6 +69,19 @@ impl Conversation {
 
     /// Runs a prompt to its answer.
     ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::{Reply, ScriptedModel};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let agent = Agent::builder("a").model(ScriptedModel::new([Reply::text("Hello.")])).build()?;
+    /// let mut conversation = agent.conversation();
+    /// assert_eq!(conversation.invoke("Hi!").await?.text(), "Hello.");
+    /// assert_eq!(conversation.messages()[1].text(), Some("Hello."));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// [`Error`]; the conversation stays well-formed.
     pub async fn invoke(&mut self, prompt: impl Into<Content>) -> Result<Answer, Error> {
@@ -76,12 +89,53 @@ impl Conversation {
     }
 
     /// A run of this prompt, to be configured and then awaited or streamed.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::{Reply, ScriptedModel};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let agent = Agent::builder("a").model(ScriptedModel::new([Reply::text("done")])).build()?;
+    /// let mut conversation = agent.conversation();
+    /// let outcome = conversation.run("Go.").budget(Budget::new().max_steps(3)).await?;
+    /// assert_eq!(outcome.answer().map(Answer::text), Some("done"));
+    /// assert_eq!(conversation.messages().len(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn run(&mut self, prompt: impl Into<Content>) -> RunBuilder<'_> {
         let session = self.place.name.clone();
         RunBuilder::new(Arc::clone(&self.agent), prompt.into(), Some(&mut self.place)).session(session)
     }
 
     /// Takes the run up that the conversation waits for.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::{Reply, ScriptedModel};
+    /// # /// Give money back.
+    /// # #[tool(capability = "money")]
+    /// # fn refund(cents: u64) -> String { format!("{cents} cents") }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let model = ScriptedModel::new([Reply::call("refund", serde_json::json!({ "cents": 900 })), Reply::text("Done.")]);
+    /// # let agent = Agent::builder("clerk")
+    /// #     .model(model)
+    /// #     .tools(tools![refund])
+    /// #     .policy(CapabilityPolicy::new().require_approval("money"))
+    /// #     .durable(MemoryStore::new())
+    /// #     .build()?;
+    /// let mut conversation = agent.conversation_id("ada").await?;
+    /// let Outcome::Interrupted(waits_for) = conversation.run("Refund it.").run_id("r-1").await? else { return Ok(()) };
+    ///
+    /// // In another process: the conversation knows its open run.
+    /// let mut conversation = agent.conversation_id("ada").await?;
+    /// assert_eq!(conversation.open_run().map(|run_id| run_id.as_str()), Some("r-1"));
+    /// conversation.resume("r-1").approve(&waits_for).await?;
+    /// assert_eq!(conversation.open_run(), None);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn resume(&mut self, run_id: impl Into<RunId>) -> ResumeBuilder<'_> {
         ResumeBuilder::new(Arc::clone(&self.agent), run_id.into(), Some(&mut self.place))
     }

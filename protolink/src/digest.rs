@@ -7,6 +7,15 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
 
 /// A SHA-256 digest; reads and prints as 64 hexadecimal digits.
+///
+/// ```
+/// use protolink::Digest;
+///
+/// let digest = Digest::of(b"a lamp");
+/// assert_eq!(digest.to_string().len(), 64);
+/// assert_eq!(digest.as_bytes().len(), 32);
+/// assert_ne!(digest, Digest::of(b"another lamp"));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Digest([u8; 32]);
 

@@ -19,6 +19,31 @@ use crate::value::ValueError;
 /// Why a run failed or cannot go on; it names the run, and the step, hook or tool.
 ///
 /// Its text holds no refused answer and no result of a tool (contract F6, T3).
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::testing::{Reply, ScriptedModel};
+///
+/// #[before_model]
+/// fn needs_a_catalogue(_request: &mut ModelRequest<'_>) -> Result<(), std::io::Error> {
+///     Err(std::io::ErrorKind::NotFound.into())
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let model = ScriptedModel::new([Reply::text("done")]);
+/// let agent = Agent::builder("a").model(model).hooks(hooks![needs_a_catalogue]).build()?;
+/// let error = agent.run("Go.").run_id("r-1").await.err().ok_or("it fails")?;
+/// assert_eq!(error.to_string(), "the before_model hook `needs_a_catalogue` failed at step 1 of run `r-1`");
+/// assert_eq!(error.run_id().map(|run_id| run_id.as_str()), Some("r-1"));
+/// assert_eq!(error.kind(), "hook");
+///
+/// // The hook's own error is its source.
+/// let Error::Hook { source, .. } = error else { panic!("a hook failed") };
+/// assert!(source.downcast_ref::<std::io::Error>().is_some());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -20,6 +20,26 @@ pub use effect::{HookDifference, HookEffect};
 ///
 /// Contents of messages and results are there only where the application switched content capture on; else their
 /// digests are (contract T3).
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::testing::{Reply, ScriptedModel};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let agent = Agent::builder("a")
+///     .model(ScriptedModel::new([Reply::text("done")]))
+///     .observer(|event: &RunEvent| match event {
+///         RunEvent::HookRan { stage, hook, step, effect, .. } => println!("{step}: {stage} {hook}: {effect:?}"),
+///         RunEvent::ToolFinished { tool, duration, .. } => println!("{tool} took {duration:?}"),
+///         // Each is a line of JSON, too.
+///         other => println!("{}", serde_json::to_string(other).unwrap_or_default()),
+///     })
+///     .build()?;
+/// agent.invoke("Go.").await?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 #[non_exhaustive]

@@ -87,12 +87,22 @@ text_id! {
     /// use protolink::RunId;
     /// let id = RunId::from("order-17");
     /// assert_eq!(id, "order-17");
+    /// assert!(RunId::new() < RunId::new(), "new ones sort by their time");
     /// ```
     RunId
 }
 
 text_id! {
     /// Names one prepared tool call for good: the key under which a tool can make its effect idempotent.
+    ///
+    /// It is the same after a resume, and another one for each call (contract D2). A tool finds it in its
+    /// [`ToolContext`](crate::ToolContext::action_id), a person in the [`Interruption`](crate::Interruption).
+    ///
+    /// ```
+    /// use protolink::ActionId;
+    /// let id = ActionId::from("order-17/1/0");
+    /// assert_eq!(id.as_str(), "order-17/1/0");
+    /// ```
     ActionId
 }
 
@@ -134,6 +144,17 @@ pub(crate) fn new_uuid() -> Uuid {
 }
 
 /// Addresses one message of a history, whatever is inserted or removed around it.
+///
+/// ```
+/// use protolink::Change;
+/// use protolink::prelude::*;
+/// use protolink::testing::RequestFixture;
+///
+/// let mut fixture = RequestFixture::new().user("one").user("two");
+/// fixture.with(|request: &mut ModelRequest<'_>| request.history().remove(1));
+/// let [Change::Removed { id, .. }] = fixture.changes() else { panic!("one edit was made") };
+/// assert_eq!(id.to_string(), "m1");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct MessageId(pub(crate) u64);

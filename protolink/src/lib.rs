@@ -158,8 +158,10 @@ pub use run::{ResumeBuilder, RunBuilder, RunEvents, RunHandle, RunStream, ToolPa
 pub use run_context::RunContext;
 pub use state::{FromRef, NoState, State};
 pub use tokio_util::sync::CancellationToken;
+#[doc(inline)]
 pub use tool::{DynTool, OnError, Tool, ToolContext, ToolError, ToolFor, ToolSpec};
 #[cfg(feature = "mcp-http")]
+#[doc(inline)]
 pub use tool::{McpConnect, McpError, McpMedia, McpTools};
 pub use value::{MAX_DEPTH, SharedValue, ValueError};
 

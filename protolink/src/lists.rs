@@ -24,7 +24,28 @@ impl<B, F: FnOnce(B) -> B> ToolList<B> for F {}
 
 /// Lists hooks in the order in which they run: `.hooks(hooks![select_context, billing::normalize])`.
 ///
-/// It takes the names of annotated functions; an import of the function is an import of the hook.
+/// It takes the names of annotated functions; an import of the function is an import of the hook. What is no hook, or
+/// asks for state that the agent does not have, is refused at its name in the list.
+///
+/// ```
+/// use protolink::prelude::*;
+///
+/// #[before_model]
+/// fn be_brief(request: &mut ModelRequest<'_>) {
+///     request.history().append_system("Be brief.");
+/// }
+///
+/// mod billing {
+///     use protolink::prelude::*;
+///
+///     #[before_complete]
+///     pub fn no_prices(response: &mut FinalResponse<'_>) -> Result<(), String> {
+///         if response.text().is_some_and(|text| text.contains('€')) { Err("it names a price".to_owned()) } else { Ok(()) }
+///     }
+/// }
+/// # let _ =
+/// Agent::builder("a").hooks(hooks![be_brief, billing::no_prices]);
+/// ```
 #[macro_export]
 macro_rules! hooks {
     ($first:literal $($rest:tt)*) => {
@@ -51,6 +72,18 @@ macro_rules! hooks {
 /// Lists tools: `.tools(tools![search, delete_document])`.
 ///
 /// It takes the names of annotated functions; an import of the function is an import of the tool.
+///
+/// ```
+/// use protolink::prelude::*;
+///
+/// /// Search the catalogue.
+/// #[tool]
+/// fn search(query: String) -> String {
+///     query
+/// }
+/// # let _ =
+/// Agent::builder("a").tools(tools![search]);
+/// ```
 #[macro_export]
 macro_rules! tools {
     ($first:literal $($rest:tt)*) => {

@@ -22,6 +22,9 @@ pub(crate) use text::{OutcomeText, part};
 /// let question = Message::user("Which lamps do we have?");
 /// assert!(question.is_user());
 /// assert_eq!(question.text(), Some("Which lamps do we have?"));
+///
+/// let answer = Message::assistant("A desk lamp and a floor lamp.");
+/// assert!(answer.is_assistant() && answer.calls().is_empty());
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -77,6 +80,15 @@ impl Message {
 }
 
 /// What a user message holds.
+///
+/// ```
+/// use protolink::{Attachment, Content};
+///
+/// let content = Content::text("What is on this picture?")
+///     .with_attachment(Attachment::url("image/png", "https://example.org/lamp.png"));
+/// assert_eq!(content.attachments.len(), 1);
+/// // It goes where text goes: `agent.invoke(content)`, `Message::User(content)`.
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Content {
@@ -121,6 +133,15 @@ impl From<&String> for Content {
 }
 
 /// An image or a file beside the text of a message.
+///
+/// ```
+/// use protolink::{Attachment, AttachmentSource};
+///
+/// let fetched = Attachment::url("image/png", "https://example.org/lamp.png");
+/// let sent = Attachment::base64("text/plain", "YSBsYW1w");
+/// assert_eq!(fetched.media_type, "image/png");
+/// assert_eq!(sent.source, AttachmentSource::Base64("YSBsYW1w".into()));
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Attachment {
@@ -145,6 +166,16 @@ impl Attachment {
 }
 
 /// Where the bytes of an [`Attachment`] are.
+///
+/// ```
+/// use protolink::{Attachment, AttachmentSource};
+///
+/// let attachment = Attachment::url("image/png", "https://example.org/lamp.png");
+/// match attachment.source {
+///     AttachmentSource::Url(url) => assert_eq!(url, "https://example.org/lamp.png"),
+///     AttachmentSource::Base64(bytes) => println!("{} characters of base64", bytes.len()),
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AttachmentSource {
@@ -155,6 +186,20 @@ pub enum AttachmentSource {
 }
 
 /// One turn of the model: its text, and its tool calls with their outcomes.
+///
+/// ```
+/// use protolink::{Exchange, Message, ToolCall, ToolOutcome, Turn};
+/// use serde_json::json;
+///
+/// let exchange = Exchange {
+///     call: ToolCall::new("call_1", "search", json!({ "query": "desk" })),
+///     outcome: ToolOutcome::Observed(json!(["a desk lamp"]).into()),
+/// };
+/// let turn = Turn::new(Some("Let me look.".to_owned()), vec![exchange]);
+/// assert_eq!(turn.text(), Some("Let me look."));
+/// assert_eq!(turn.calls()[0].call.name, "search");
+/// assert!(Message::Assistant(turn).is_assistant());
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Turn {
@@ -190,6 +235,17 @@ impl Turn {
 }
 
 /// A tool call and what came of it.
+///
+/// ```
+/// use protolink::{Exchange, ToolCall, ToolOutcome};
+/// use serde_json::json;
+///
+/// let exchange = Exchange {
+///     call: ToolCall::new("call_1", "search", json!({ "query": "desk" })),
+///     outcome: ToolOutcome::Observed(json!(["a desk lamp"]).into()),
+/// };
+/// assert_eq!(exchange.outcome.to_model_text(), r#"["a desk lamp"]"#);
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Exchange {
     /// What the model asked for.
@@ -199,6 +255,13 @@ pub struct Exchange {
 }
 
 /// A tool call as the model wrote it.
+///
+/// ```
+/// use protolink::ToolCall;
+///
+/// let call = ToolCall::new("call_1", "search", serde_json::json!({ "query": "desk" }));
+/// assert_eq!(call.arguments["query"], "desk");
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
     /// The provider's identifier of this call; unique in its turn.
@@ -218,6 +281,18 @@ impl ToolCall {
 }
 
 /// What the model learns of a tool call.
+///
+/// ```
+/// use protolink::ToolOutcome;
+/// use serde_json::json;
+///
+/// let seen = ToolOutcome::Observed(json!({ "hits": 3 }).into());
+/// assert_eq!(seen.observed(), Some(&json!({ "hits": 3 })));
+/// assert!(!seen.is_error());
+///
+/// let denied = ToolOutcome::Denied("the office is closed".to_owned());
+/// assert_eq!(denied.to_model_text(), "The call was denied and nothing was done: the office is closed");
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

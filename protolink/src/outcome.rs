@@ -11,6 +11,21 @@ use crate::model::Usage;
 use crate::value::SharedValue;
 
 /// The validated answer of a run. It reads and prints as its text.
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::testing::{Reply, ScriptedModel};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let agent = Agent::builder("a").model(ScriptedModel::new([Reply::text("Paris")])).build()?;
+/// let answer = agent.invoke("What is the capital of France?").await?;
+/// assert_eq!(answer.text(), "Paris");
+/// assert_eq!(answer.to_string(), "Paris");
+/// println!("{} took {} steps and {} tokens", answer.run_id(), answer.steps(), answer.usage().total());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
     run_id: RunId,
@@ -69,6 +84,21 @@ impl fmt::Display for Answer {
 }
 
 /// What became of a run that did not fail.
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::testing::{Reply, ScriptedModel};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let agent = Agent::builder("a").model(ScriptedModel::new([Reply::text("Paris")])).build()?;
+/// match agent.run("What is the capital of France?").await? {
+///     Outcome::Completed(answer) => println!("{answer}"),
+///     Outcome::Interrupted(interruption) => println!("{interruption}; keep it, and ask the person"),
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[must_use = "an interrupted run waits for an answer"]
 pub enum Outcome {
@@ -100,6 +130,37 @@ impl Outcome {
 
 /// What a paused run waits for. A response to it is bound to its id and to its digest, so that it covers this call
 /// and these arguments only (contract D4).
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::testing::{Reply, ScriptedModel};
+///
+/// /// Give money back.
+/// #[tool(capability = "money")]
+/// fn refund(cents: u64) -> String {
+///     format!("{cents} cents")
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let model = ScriptedModel::new([Reply::call("refund", serde_json::json!({ "cents": 900 })), Reply::text("Done.")]);
+/// let agent = Agent::builder("clerk")
+///     .model(model)
+///     .tools(tools![refund])
+///     .policy(CapabilityPolicy::new().require_approval("money"))
+///     .durable(MemoryStore::new())
+///     .build()?;
+/// let Outcome::Interrupted(waits_for) = agent.run("Refund it.").await? else { return Ok(()) };
+/// assert_eq!(waits_for.tool(), Some("refund"));
+/// assert_eq!(waits_for.arguments(), Some(&serde_json::json!({ "cents": 900 })));
+///
+/// // It is data: keep it, show it, and hand it back with the person's word.
+/// let kept = serde_json::to_string(&waits_for)?;
+/// let waits_for: Interruption = serde_json::from_str(&kept)?;
+/// agent.resume(&waits_for.run_id).approve(&waits_for).await?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Interruption {
@@ -116,6 +177,19 @@ pub struct Interruption {
 }
 
 /// What a person is asked.
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::InterruptionRequest;
+///
+/// fn in_words(interruption: &Interruption) -> String {
+///     match &interruption.request {
+///         InterruptionRequest::Approval { tool, arguments, .. } => format!("May `{tool}` run with {arguments}?"),
+///         InterruptionRequest::Question { question } => question.clone(),
+///         _ => interruption.to_string(),
+///     }
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

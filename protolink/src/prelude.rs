@@ -1,4 +1,21 @@
 //! What most programs need: `use protolink::prelude::*;`.
+//!
+//! ```
+//! use protolink::prelude::*;
+//! use protolink::testing::{Reply, ScriptedModel};
+//!
+//! #[before_model]
+//! fn be_brief(request: &mut ModelRequest<'_>) {
+//!     request.history().append_system("Answer in one word.");
+//! }
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let model = ScriptedModel::new([Reply::text("Paris")]);
+//! let agent = Agent::builder("a").model(model).hooks(hooks![be_brief]).build()?;
+//! assert_eq!(agent.blocking().invoke("What is the capital of France?")?.text(), "Paris");
+//! # Ok(())
+//! # }
+//! ```
 
 pub use crate::agent::Agent;
 pub use crate::durable::MemoryStore;

@@ -10,6 +10,21 @@ use crate::value::SharedValue;
 /// The record of one tool call that ran, with its true result.
 ///
 /// No hook can change it: an `after_tool` hook changes what the model sees, and both are on record (contract T3).
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::testing::ResponseFixture;
+///
+/// #[before_complete]
+/// fn grounded(response: &mut FinalResponse<'_>) -> Result<(), String> {
+///     let receipt = response.receipts().last().ok_or("no tool was called")?;
+///     println!("{} gave {:?}, on record as {}", receipt.tool, receipt.result(), receipt.digest());
+///     Ok(())
+/// }
+///
+/// let mut fixture = ResponseFixture::text("Three lamps.").receipt("search", serde_json::json!([1, 2, 3]));
+/// assert!(fixture.with(|response| grounded(response)).is_ok());
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Receipt {
@@ -28,6 +43,26 @@ pub struct Receipt {
 }
 
 /// How a tool call that ran ended.
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::testing::ResponseFixture;
+/// use protolink::ReceiptOutcome;
+///
+/// #[before_complete]
+/// fn all_succeeded(response: &mut FinalResponse<'_>) -> Result<(), String> {
+///     for receipt in response.receipts() {
+///         match &receipt.outcome {
+///             ReceiptOutcome::Returned(_) | ReceiptOutcome::Reconciled(_) => {}
+///             other => return Err(format!("`{}` did not succeed: {other:?}", receipt.tool)),
+///         }
+///     }
+///     Ok(())
+/// }
+///
+/// let mut fixture = ResponseFixture::text("Three lamps.").receipt("search", serde_json::json!([1, 2, 3]));
+/// assert!(fixture.with(|response| all_succeeded(response)).is_ok());
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -107,6 +107,33 @@ impl RosterDraft {
 ///
 /// The next step starts from the full registered roster again. What is removed is neither advertised to the model nor
 /// dispatched when the model asks for it all the same (contract M9).
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::testing::RequestFixture;
+///
+/// /// Search the catalogue.
+/// #[tool]
+/// fn search(query: String) -> String {
+///     query
+/// }
+///
+/// #[before_model]
+/// fn search_once(request: &mut ModelRequest<'_>) {
+///     let mut tools = request.tools();
+///     assert!(tools.contains::<search>() && tools.contains_named("delete"));
+///     tools.retain(|spec| spec.capabilities().is_empty());
+///     tools.remove_named("delete");
+///     assert_eq!(tools.iter().map(|spec| spec.name()).collect::<Vec<_>>(), ["search"]);
+///     if request.step() > 1 {
+///         request.tools().remove::<search>();
+///     }
+/// }
+///
+/// let mut fixture = RequestFixture::new().tool::<search>().tool_named("delete").step(2);
+/// fixture.with(|request| search_once(request));
+/// assert!(fixture.tool_names().is_empty());
+/// ```
 #[derive(Debug)]
 pub struct ToolsMut<'t> {
     draft: &'t mut RosterDraft,
@@ -118,6 +145,19 @@ impl<'t> ToolsMut<'t> {
     }
 
     /// Takes the tool `T` away from this step. Says whether it was there.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::RequestFixture;
+    /// # /// Search the catalogue.
+    /// # #[tool]
+    /// # fn search(query: String) -> String { query }
+    /// # let mut fixture = RequestFixture::new().tool::<search>();
+    /// # fixture.with(|request: &mut ModelRequest<'_>| {
+    /// assert!(request.tools().remove::<search>());
+    /// assert!(!request.tools().remove::<search>(), "it is gone");
+    /// # });
+    /// ```
     pub fn remove<T: Tool>(&mut self) -> bool {
         self.remove_named(T::NAME)
     }

@@ -8,6 +8,28 @@ use serde_json::Value;
 use crate::ids::RunId;
 
 /// A detached copy of facts about a run: plain data, with no way back to anything live (contract M11).
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::testing::{Reply, ScriptedModel};
+///
+/// #[before_model]
+/// fn greet(request: &mut ModelRequest<'_>) {
+///     let context = request.context();
+///     assert_eq!((context.run_id().as_str(), context.agent(), context.session()), ("r-1", "helper", None));
+///     if let Some(user) = context.get("user").and_then(|user| user.as_str()) {
+///         request.history().append_system(format!("The user is {user}."));
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let model = ScriptedModel::new([Reply::text("Hello, Ada.")]);
+/// let agent = Agent::builder("helper").model(model).hooks(hooks![greet]).build()?;
+/// agent.run("Hi!").run_id("r-1").context("user", "Ada").await?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RunContext {

@@ -11,6 +11,21 @@
 //! | `#[before_complete]` | `&mut FinalResponse<'_>`, or `&mut FinalResponse<'_, T>` for answers of type `T` | any number of `State<T>` | `()` or `Result<(), E>` |
 //! | `#[tool]` | arguments, `State<T>` and `ToolContext` in any order | | `O` or `Result<O, E>` |
 //!
+//! ```
+//! use protolink::prelude::*;
+//!
+//! /// Search the catalogue.
+//! #[tool]
+//! async fn search(query: String, State(lamps): State<Vec<String>>) -> Result<Vec<String>, std::io::Error> {
+//!     Ok(lamps.into_iter().filter(|lamp| lamp.contains(&query)).collect())
+//! }
+//!
+//! #[after_tool(tool = search)]
+//! fn first_hit(observation: &mut ToolObservation<'_, Vec<String>>) {
+//!     observation.result_mut().truncate(1);
+//! }
+//! ```
+//!
 //! All of them may be `async`. The error `E` is any `std::error::Error + Send + Sync + 'static`, a boxed one, `String` or
 //! `&str`, and for a tool also [`ToolError`](crate::ToolError).
 

@@ -1,6 +1,14 @@
 //! The application's state, and how hooks and tools take parts of it.
 
-/// The state of an agent that was given none.
+/// The state of an agent that was given none by [`AgentBuilder::state`](crate::AgentBuilder::state).
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::{AgentBuilder, NoState};
+///
+/// let builder: AgentBuilder<NoState> = Agent::builder("a");
+/// # let _ = builder;
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct NoState;
 
@@ -27,6 +35,29 @@ pub struct NoState;
 pub struct State<T>(pub T);
 
 /// Takes a part out of the application's state; `#[derive(FromRef)]` writes it for each field.
+///
+/// ```
+/// use protolink::prelude::*;
+///
+/// struct App {
+///     names: Vec<String>,
+/// }
+///
+/// /// A part that is made for each call.
+/// struct FirstName(String);
+///
+/// impl FromRef<App> for FirstName {
+///     fn from_ref(app: &App) -> Self {
+///         Self(app.names.first().cloned().unwrap_or_default())
+///     }
+/// }
+///
+/// #[before_model]
+/// fn greet(request: &mut ModelRequest<'_>, State(name): State<FirstName>) {
+///     request.history().append_system(format!("The user is {}.", name.0));
+/// }
+/// # let _ = Agent::builder("a").state(App { names: vec!["Ada".to_owned()] }).hooks(hooks![greet]);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "the agent's state `{S}` has no `{Self}`",
     label = "`State<{Self}>` is asked for here, and `{S}` does not provide it",

@@ -1,4 +1,29 @@
 //! Tools: what the model can ask for, and how the application's functions become that.
+//!
+//! ```
+//! use protolink::prelude::*;
+//! use protolink::testing::ScriptedModel;
+//! use protolink::{DynTool, ToolError};
+//! use serde_json::json;
+//!
+//! /// Search the catalogue.
+//! #[tool]
+//! fn search(
+//!     /// What to look for.
+//!     query: String,
+//! ) -> Vec<String> {
+//!     vec![format!("a lamp for {query}")]
+//! }
+//!
+//! // Known at run time only: from a configuration, a plugin, an MCP server.
+//! let noon = DynTool::new("noon", "Tell the time.", json!({ "type": "object" }), |_arguments, _context| async {
+//!     Ok::<_, ToolError>("noon")
+//! });
+//! let agent = Agent::builder("a").model(ScriptedModel::new([])).tools(tools![search]).dyn_tool(noon).build()?;
+//! let names: Vec<String> = agent.config().tools.iter().map(|tool| tool.name().to_owned()).collect();
+//! assert_eq!(names, ["search", "noon"]);
+//! # Ok::<(), protolink::BuildError>(())
+//! ```
 
 mod ask_user;
 mod definition;

@@ -29,6 +29,7 @@ pub const MAX_DEPTH: usize = 100;
 /// let hits = SharedValue::from(json!({ "hits": 3 }));
 /// assert_eq!(hits["hits"], 3);
 /// assert_eq!(hits, json!({ "hits": 3 }));
+/// assert!(hits.same(&hits.clone()), "a clone shares the value");
 /// ```
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -96,6 +97,13 @@ impl fmt::Display for SharedValue {
 }
 
 /// Why a value cannot be stored exactly (contract T7).
+///
+/// ```
+/// use protolink::ValueError;
+/// use protolink::testing::ResponseFixture;
+///
+/// assert_eq!(ResponseFixture::content(f64::NAN).err(), Some(ValueError::NotFinite));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ValueError {

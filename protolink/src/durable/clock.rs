@@ -6,6 +6,19 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 /// A moment, in milliseconds since 1970 (UTC); shown as `2026-01-31T12:00:00.000Z`.
+///
+/// ```
+/// use protolink::durable::Timestamp;
+/// use std::time::Duration;
+///
+/// let start = Timestamp::from_millis(1_769_860_800_000);
+/// assert_eq!(start.to_string(), "2026-01-31T12:00:00.000Z");
+///
+/// let later = start.after(Duration::from_secs(90));
+/// assert_eq!(later.as_millis() - start.as_millis(), 90_000);
+/// assert_eq!(later.since(start), Duration::from_secs(90));
+/// assert_eq!(later.before(Duration::from_secs(90)), start);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Timestamp(i64);
@@ -83,6 +96,24 @@ fn civil_date(days: i64) -> (i64, i64, i64) {
 /// Leases are measured by the clock of the store, so workers that share a store should agree about the time.
 /// A clock that is wrong costs waiting or a lost lease; it never lets two workers commit to one run, because an
 /// append is fenced by the lease's epoch, not by the time alone.
+///
+/// ```
+/// use protolink::durable::{Clock, MemoryStore, SystemClock, Timestamp};
+/// use std::time::Duration;
+///
+/// /// A clock of a machine that is known to be a minute ahead.
+/// #[derive(Debug)]
+/// struct Corrected;
+///
+/// impl Clock for Corrected {
+///     fn now(&self) -> Timestamp {
+///         SystemClock.now().before(Duration::from_secs(60))
+///     }
+/// }
+///
+/// let store = MemoryStore::new().with_clock(Corrected);
+/// # let _ = store;
+/// ```
 pub trait Clock: fmt::Debug + Send + Sync + 'static {
     /// The time now; it may go backwards.
     fn now(&self) -> Timestamp;
@@ -95,6 +126,12 @@ impl<C: Clock + ?Sized> Clock for std::sync::Arc<C> {
 }
 
 /// The clock of the operating system.
+///
+/// ```
+/// use protolink::durable::{Clock, SystemClock, Timestamp};
+///
+/// assert!(SystemClock.now() > Timestamp::from_millis(1_700_000_000_000));
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 

@@ -9,6 +9,14 @@ use super::{Row, RunStore, StoreError, StoredRun};
 use crate::ids::RunId;
 
 /// The version of the records that this crate writes, and the newest that it reads.
+///
+/// ```
+/// use protolink::durable::{JOURNAL_VERSION, Row};
+/// use protolink::RunId;
+///
+/// let row = Row::new(&RunId::from("r-1"), 1, JOURNAL_VERSION + 1, "{}");
+/// assert!(row.version > JOURNAL_VERSION, "a newer crate wrote it, and this one refuses to read it");
+/// ```
 pub const JOURNAL_VERSION: u32 = 1;
 
 fn encode(run_id: &RunId, sequence: u64, record: &Record) -> Result<Row, StoreError> {
@@ -52,6 +60,22 @@ pub async fn journal(store: &(impl RunStore + ?Sized), run_id: &RunId) -> Result
 }
 
 /// Reads the records of a stored run.
+///
+/// ```
+/// # use protolink::prelude::*;
+/// # use protolink::testing::{Reply, ScriptedModel};
+/// use protolink::durable::{self, MemoryStore, Record, RunStore};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let store = MemoryStore::new();
+/// # let agent = Agent::builder("a").model(ScriptedModel::new([Reply::text("done")])).durable(store.clone()).build()?;
+/// let answer = agent.invoke("Go.").await?;
+/// let stored = store.load(answer.run_id()).await?;
+/// assert!(matches!(durable::decode(&stored)?.last(), Some(Record::Completed { .. })));
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// # Errors
 /// [`StoreError`] when a row is missing, damaged, or of a newer version; it names the run and the row (contract D8).

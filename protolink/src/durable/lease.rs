@@ -9,6 +9,27 @@ use crate::ids::RunId;
 ///
 /// The epoch is what counts: a store grants each lease under a higher epoch than any before, and refuses a commit
 /// under a lease that is not the run's newest. The lease is the store's word; a caller only carries it around.
+///
+/// ```
+/// use protolink::durable::{Lease, MemoryStore, NewRun, Row, RunStore};
+/// use protolink::RunId;
+/// use std::time::Duration;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let store = MemoryStore::new().with_owner("worker-1");
+/// let run = RunId::from("order-4711");
+/// let first = Row::new(&run, 1, 1, "{}");
+/// let lease: Lease = store.create(NewRun::new(&run, "helper"), first, Duration::from_secs(30)).await?;
+/// assert_eq!((lease.run_id(), lease.owner()), (&run, "worker-1"));
+///
+/// // Whoever takes the run over has a higher epoch, and the old lease commits nothing.
+/// let epoch = lease.epoch();
+/// store.release(lease).await?;
+/// assert!(store.acquire(&run, Duration::from_secs(30)).await?.epoch() > epoch);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
     run_id: RunId,

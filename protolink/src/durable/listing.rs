@@ -10,9 +10,20 @@ use super::{RunState, RunSummary, Timestamp};
 /// Which runs to list; an empty filter lists all.
 ///
 /// ```
-/// use protolink::durable::{RunFilter, RunState};
+/// use protolink::durable::{NewRun, RunFilter, RunState, RunSummary, Timestamp};
 ///
 /// let waiting = RunFilter::new().agent("helper").state(RunState::Paused);
+///
+/// let january = RunFilter::new()
+///     .label("tenant", "acme")
+///     .conversation("ada")
+///     .created_from(Timestamp::from_millis(1_767_225_600_000))
+///     .created_before(Timestamp::from_millis(1_769_904_000_000));
+/// # let _ = waiting;
+///
+/// // For a store of your own: whether a run is among those that are asked for.
+/// let run = RunSummary::new(NewRun::new("order-4711", "helper"), Timestamp::from_millis(0));
+/// assert!(RunFilter::new().matches(&run) && !january.matches(&run));
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -93,6 +104,27 @@ impl RunFilter {
 }
 
 /// The direction of a listing, by the order in which the store created the runs.
+///
+/// ```
+/// # use protolink::prelude::*;
+/// # use protolink::testing::{Reply, ScriptedModel};
+/// use protolink::durable::{MemoryStore, Order, Page, RunFilter, RunStore};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let store = MemoryStore::new();
+/// # let model = ScriptedModel::from_fn(|_| Reply::text("done"));
+/// # let agent = Agent::builder("a").model(model).durable(store.clone()).build()?;
+/// # for order in ["order-1", "order-2", "order-3"] {
+/// #     agent.run("Go.").run_id(order).await?;
+/// # }
+/// let mut page = Page::first(10);
+/// page.order = Order::NewestFirst; // as `Page::newest(10)`
+/// let found = store.list(&RunFilter::new(), page).await?;
+/// assert_eq!(found.runs[0].run_id, "order-3");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
     /// The first run first.
@@ -103,6 +135,37 @@ pub enum Order {
 }
 
 /// Which part of a listing to give.
+///
+/// ```
+/// # use protolink::prelude::*;
+/// # use protolink::testing::{Reply, ScriptedModel};
+/// use protolink::durable::{MemoryStore, Page, RunFilter, RunStore};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let store = MemoryStore::new();
+/// # let model = ScriptedModel::from_fn(|_| Reply::text("done"));
+/// # let agent = Agent::builder("a").model(model).durable(store.clone()).build()?;
+/// # for order in ["order-1", "order-2", "order-3"] {
+/// #     agent.run("Go.").run_id(order).await?;
+/// # }
+/// let newest = store.list(&RunFilter::new(), Page::newest(2)).await?;
+/// assert_eq!(newest.runs[0].run_id, "order-3");
+///
+/// let mut page = Page::first(2);
+/// let mut seen = 0;
+/// loop {
+///     let found = store.list(&RunFilter::new(), page).await?;
+///     seen += found.runs.len();
+///     match found.next {
+///         Some(cursor) => page = Page::first(2).after(cursor),
+///         None => break,
+///     }
+/// }
+/// assert_eq!(seen, 3);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Page {
@@ -146,6 +209,27 @@ impl Default for Page {
 ///
 /// It stays good while runs are created, ended and deleted: a listing that follows it shows no run twice and leaves
 /// out none that was there from the start to the end.
+///
+/// ```
+/// # use protolink::prelude::*;
+/// # use protolink::testing::{Reply, ScriptedModel};
+/// use protolink::durable::{MemoryStore, Cursor, Page, RunFilter, RunStore};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let store = MemoryStore::new();
+/// # let model = ScriptedModel::from_fn(|_| Reply::text("done"));
+/// # let agent = Agent::builder("a").model(model).durable(store.clone()).build()?;
+/// # for order in ["order-1", "order-2", "order-3"] {
+/// #     agent.run("Go.").run_id(order).await?;
+/// # }
+/// let found = store.list(&RunFilter::new(), Page::first(2)).await?;
+/// let text = found.next.ok_or("there is more")?.as_str().to_owned(); // to a client, and back
+/// let rest = store.list(&RunFilter::new(), Page::first(2).after(Cursor::from(text))).await?;
+/// assert_eq!(rest.runs.len(), 1);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Cursor(String);
@@ -171,6 +255,30 @@ impl<T: Into<String>> From<T> for Cursor {
 }
 
 /// One page of a listing.
+///
+/// ```
+/// # use protolink::prelude::*;
+/// # use protolink::testing::{Reply, ScriptedModel};
+/// use protolink::durable::{MemoryStore, Page, RunPage, RunFilter, RunStore};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let store = MemoryStore::new();
+/// # let model = ScriptedModel::from_fn(|_| Reply::text("done"));
+/// # let agent = Agent::builder("a").model(model).durable(store.clone()).build()?;
+/// # for order in ["order-1", "order-2", "order-3"] {
+/// #     agent.run("Go.").run_id(order).await?;
+/// # }
+/// let found: RunPage = store.list(&RunFilter::new(), Page::first(2)).await?;
+/// assert_eq!(found.runs.len(), 2);
+/// assert!(found.next.is_some(), "there is more");
+///
+/// // A store of your own makes one.
+/// let last = RunPage::new(Vec::new(), None);
+/// # let _ = last;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RunPage {

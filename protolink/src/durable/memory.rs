@@ -64,6 +64,15 @@ impl MemoryStore {
     }
 
     /// Takes the time from `clock`.
+    ///
+    /// ```
+    /// use protolink::durable::MemoryStore;
+    /// use protolink::testing::ManualClock;
+    ///
+    /// let clock = ManualClock::new();
+    /// let store = MemoryStore::new().with_clock(clock.clone());
+    /// # let _ = store;
+    /// ```
     #[must_use]
     pub fn with_clock(mut self, clock: impl Clock) -> Self {
         self.clock = Arc::new(clock);
@@ -71,6 +80,13 @@ impl MemoryStore {
     }
 
     /// Names the worker in the leases that this handle takes.
+    ///
+    /// ```
+    /// use protolink::durable::MemoryStore;
+    ///
+    /// let (first, second) = (MemoryStore::new().with_owner("worker-1"), MemoryStore::new().with_owner("worker-2"));
+    /// # let _ = (first, second);
+    /// ```
     #[must_use]
     pub fn with_owner(mut self, owner: impl Into<String>) -> Self {
         self.owner = owner.into().into();

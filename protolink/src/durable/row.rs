@@ -65,6 +65,14 @@ impl std::fmt::Debug for Row {
 }
 
 /// A row whose checksum does not fit what it holds.
+///
+/// ```
+/// use protolink::durable::{Row, RowDamage};
+/// use protolink::RunId;
+///
+/// let row = Row::new(&RunId::from("order-4711"), 1, 1, "{}");
+/// assert_eq!(row.verify(&RunId::from("order-4712")), Err(RowDamage), "it is another run's");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the checksum does not fit")]
 pub struct RowDamage;

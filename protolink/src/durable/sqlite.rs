@@ -58,6 +58,29 @@ pub struct SqliteStore {
 impl SqliteStore {
     /// Opens the store in the file at `path`, and makes the file (for its owner's eyes only, on Unix) if there is none.
     ///
+    /// ```
+    /// # use protolink::durable::SqliteStore;
+    /// use protolink::prelude::*;
+    /// use protolink::testing::{Reply, ScriptedModel};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("runs.sqlite");
+    ///
+    /// let store = SqliteStore::open(&path)?;
+    /// let model = ScriptedModel::new([Reply::text("done")]);
+    /// let agent = Agent::builder("a").model(model).durable(store).build()?;
+    /// agent.run("Go.").run_id("r-1").await?;
+    ///
+    /// // Another process opens the same file, and finds the run.
+    /// let store = SqliteStore::open(&path)?;
+    /// let agent = Agent::builder("a").model(ScriptedModel::new([])).durable(store).build()?;
+    /// assert_eq!(agent.resume("r-1").await?.answer().map(Answer::text), Some("done"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// [`StoreError::Foreign`] when the file is something else, [`StoreError::NewerStore`] when a newer version laid
     /// it out, [`StoreError::StoreDamaged`] when its tables are not as they were, [`StoreError::ReadOnly`] when it
@@ -67,12 +90,30 @@ impl SqliteStore {
     }
 
     /// Says how to open a store, where the usual way does not do.
+    ///
+    /// ```
+    /// # use protolink::durable::SqliteStore;
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("runs.sqlite");
+    /// let store = SqliteStore::options().max_bytes(1 << 30).open(path)?;
+    /// # drop(store);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn options() -> SqliteOptions {
         SqliteOptions::new()
     }
 
     /// Takes the time from `clock`.
+    ///
+    /// ```
+    /// # use protolink::durable::SqliteStore;
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("runs.sqlite");
+    /// let store = SqliteStore::open(path)?.with_clock(protolink::testing::ManualClock::new());
+    /// # drop(store);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn with_clock(mut self, clock: impl Clock) -> Self {
         self.clock = Arc::new(clock);
@@ -80,6 +121,15 @@ impl SqliteStore {
     }
 
     /// Names the worker in the leases that this handle takes.
+    ///
+    /// ```
+    /// # use protolink::durable::SqliteStore;
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("runs.sqlite");
+    /// let store = SqliteStore::open(path)?.with_owner("worker-1");
+    /// # drop(store);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn with_owner(mut self, owner: impl Into<String>) -> Self {
         self.owner = owner.into().into();

@@ -21,6 +21,61 @@ use crate::ids::RunId;
 /// - It takes effect wholly or not at all, and returns `Ok` only when the effect is durable.
 /// - A caller that stops waiting (drops the future) may find the effect done or not done, never half done.
 /// - Its error names the run and holds no payload.
+///
+/// ```
+/// use protolink::async_trait;
+/// use protolink::durable::{
+///     Lease, MemoryStore, NewRun, Page, Row, RunFilter, RunPage, RunState, RunStore, StoreError, StoredRun, Timestamp,
+/// };
+/// use protolink::{RunId, testing::store_suite};
+/// use std::time::Duration;
+///
+/// /// A store around another one, which says what is committed.
+/// struct Noisy<S>(S);
+///
+/// #[async_trait]
+/// impl<S: RunStore> RunStore for Noisy<S> {
+///     async fn create(&self, run: NewRun, first: Row, ttl: Duration) -> Result<Lease, StoreError> {
+///         println!("{} begins", run.run_id);
+///         self.0.create(run, first, ttl).await
+///     }
+///
+///     async fn append(&self, lease: &Lease, row: Row, state: RunState) -> Result<(), StoreError> {
+///         println!("{} is {state} after row {}", lease.run_id(), row.sequence);
+///         self.0.append(lease, row, state).await
+///     }
+///
+/// #     async fn acquire(&self, run_id: &RunId, ttl: Duration) -> Result<Lease, StoreError> {
+/// #         self.0.acquire(run_id, ttl).await
+/// #     }
+/// #     async fn renew(&self, lease: &Lease, ttl: Duration) -> Result<Lease, StoreError> {
+/// #         self.0.renew(lease, ttl).await
+/// #     }
+/// #     async fn load(&self, run_id: &RunId) -> Result<StoredRun, StoreError> {
+/// #         self.0.load(run_id).await
+/// #     }
+/// #     async fn list(&self, filter: &RunFilter, page: Page) -> Result<RunPage, StoreError> {
+/// #         self.0.list(filter, page).await
+/// #     }
+/// #     async fn release(&self, lease: Lease) -> Result<(), StoreError> {
+/// #         self.0.release(lease).await
+/// #     }
+/// #     async fn delete(&self, run_id: &RunId) -> Result<bool, StoreError> {
+/// #         self.0.delete(run_id).await
+/// #     }
+///     // .. `acquire`, `renew`, `load`, `list`, `release` and `delete` in the same way
+///     async fn prune(&self, ended_before: Timestamp) -> Result<u64, StoreError> {
+///         self.0.prune(ended_before).await
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// // Whether it keeps the rules is tested like this.
+/// store_suite::run_on_clock(async |clock| Noisy(MemoryStore::new().with_clock(clock))).await?;
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 pub trait RunStore: Send + Sync + 'static {
     /// Begins a run with its first row, in state [`RunState::Running`], leased to the caller for `ttl`.
@@ -123,6 +178,14 @@ impl<S: RunStore + ?Sized> RunStore for Arc<S> {
 }
 
 /// What is known of a run before it begins.
+///
+/// ```
+/// use protolink::durable::NewRun;
+///
+/// let mut run = NewRun::new("order-4711", "helper");
+/// run.labels.insert("tenant".to_owned(), "acme".to_owned());
+/// assert_eq!(run.conversation, None);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NewRun {
@@ -145,6 +208,14 @@ impl NewRun {
 }
 
 /// Where a run stands, as its last commit left it.
+///
+/// ```
+/// use protolink::durable::RunState;
+///
+/// assert!(RunState::Failed.is_ended() && !RunState::Paused.is_ended());
+/// assert_eq!("paused".parse(), Ok(RunState::Paused));
+/// assert_eq!(RunState::Paused.as_str(), "paused");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -199,11 +270,27 @@ impl FromStr for RunState {
 }
 
 /// A word that names no [`RunState`].
+///
+/// ```
+/// use protolink::durable::{RunState, UnknownState};
+///
+/// assert_eq!("asleep".parse::<RunState>(), Err(UnknownState));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no such run state")]
 pub struct UnknownState;
 
 /// What a store tells of a run without reading its rows.
+///
+/// ```
+/// use protolink::durable::{NewRun, RunState, RunSummary, Timestamp};
+///
+/// // As a store of your own keeps it.
+/// let mut summary = RunSummary::new(NewRun::new("order-4711", "helper"), Timestamp::from_millis(1_000));
+/// summary.appended(RunState::Completed, Timestamp::from_millis(2_000));
+/// assert_eq!((summary.rows, summary.state), (2, RunState::Completed));
+/// assert_eq!(summary.ended_at, Some(Timestamp::from_millis(2_000)));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RunSummary {
@@ -254,6 +341,19 @@ impl RunSummary {
 }
 
 /// A run as a store holds it.
+///
+/// ```
+/// use protolink::durable::{NewRun, Row, RunSummary, StoreError, StoredRun, Timestamp};
+/// use protolink::RunId;
+///
+/// let run = RunId::from("order-4711");
+/// let summary = RunSummary::new(NewRun::new(&run, "helper"), Timestamp::from_millis(0));
+/// let whole = StoredRun::new(summary.clone(), vec![Row::new(&run, 1, 1, "{}")]);
+/// assert!(whole.verify().is_ok());
+///
+/// let lost = StoredRun::new(summary, Vec::new());
+/// assert!(matches!(lost.verify(), Err(StoreError::Damaged { sequence: Some(1), .. })));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoredRun {

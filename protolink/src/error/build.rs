@@ -7,6 +7,24 @@ use crate::fingerprint::ContractChange;
 use crate::hook::Stage;
 
 /// Why an agent cannot be built.
+///
+/// ```
+/// use protolink::BuildError;
+/// use protolink::prelude::*;
+/// use protolink::testing::ScriptedModel;
+///
+/// /// Search the catalogue.
+/// #[tool]
+/// fn search(query: String) -> String {
+///     query
+/// }
+///
+/// let twice = Agent::builder("a").model(ScriptedModel::new([])).tools(tools![search, search]).build();
+/// let error = twice.err().ok_or("it is refused")?;
+/// assert_eq!(error.to_string(), "the agent `a` has two tools of the name `search`");
+/// assert!(matches!(error, BuildError::DuplicateTool { .. }));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {

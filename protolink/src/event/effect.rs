@@ -8,6 +8,30 @@ use crate::ids::MessageId;
 use crate::value::SharedValue;
 
 /// What a hook's changes amount to, without payload.
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::testing::{Reply, ScriptedModel};
+///
+/// #[before_model]
+/// fn be_brief(request: &mut ModelRequest<'_>) {
+///     request.history().append_system("Be brief.");
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let model = ScriptedModel::new([Reply::text("done")]);
+/// let agent = Agent::builder("a").model(model).hooks(hooks![be_brief]).build()?;
+/// let mut stream = agent.run("Go.").stream();
+/// while let Some(event) = stream.next().await {
+///     if let RunEvent::HookRan { effect, .. } = event? {
+///         assert!(effect.system_changed);
+///         assert_eq!(effect.messages_changed, 0);
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct HookEffect {
@@ -35,6 +59,31 @@ pub struct HookEffect {
 /// - `tools`: the names of the step's tools, all of them, in the order of their registration.
 ///
 /// The digests are equal exactly if the hook left all that it touched as it had found it.
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::testing::{Reply, ScriptedModel};
+///
+/// #[before_model]
+/// fn be_brief(request: &mut ModelRequest<'_>) {
+///     request.history().append_system("Be brief.");
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let model = ScriptedModel::new([Reply::text("done")]);
+/// let agent = Agent::builder("a").model(model).hooks(hooks![be_brief]).build()?;
+/// let mut stream = agent.run("Go.").stream();
+/// while let Some(event) = stream.next().await {
+///     if let RunEvent::HookRan { effect, .. } = event? {
+///         let difference = effect.difference.ok_or("it changed something")?;
+///         assert_ne!(difference.before, difference.after);
+///         assert_eq!(difference.bytes, 9, "what it added to the system message");
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct HookDifference {

@@ -28,6 +28,20 @@ pub struct ContractFingerprint {
 }
 
 /// One part of the contract: a setting, a tool, or a hook.
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::testing::ScriptedModel;
+/// use protolink::PartKind;
+///
+/// let agent = Agent::builder("a")
+///     .model(ScriptedModel::new([]))
+///     .before_model("be_brief", |request: &mut ModelRequest<'_>| request.history().append_system("Be brief."))
+///     .build()?;
+/// let hook = agent.fingerprint().parts().iter().find(|part| part.kind == PartKind::BeforeModel);
+/// assert!(hook.is_some_and(|part| part.name == "be_brief" && part.without_source));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ContractPart {
@@ -44,6 +58,13 @@ pub struct ContractPart {
 }
 
 /// The kinds of parts.
+///
+/// ```
+/// use protolink::{PartKind, Stage};
+///
+/// assert_eq!(PartKind::from(Stage::AfterTool), PartKind::AfterTool);
+/// assert_eq!(PartKind::Tool.to_string(), "tool");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -83,6 +104,26 @@ impl From<Stage> for PartKind {
 }
 
 /// One difference between two contracts. It says in words what changed.
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::testing::ScriptedModel;
+/// use protolink::{ContractChange, PartKind};
+///
+/// /// Search the catalogue.
+/// #[tool]
+/// fn search(query: String) -> String {
+///     query
+/// }
+///
+/// let before = Agent::builder("a").model(ScriptedModel::new([])).build()?;
+/// let after = Agent::builder("a").model(ScriptedModel::new([])).tools(tools![search]).build()?;
+/// let changes = before.fingerprint().diff(after.fingerprint());
+/// assert_eq!(changes, [ContractChange::Added { kind: PartKind::Tool, name: "search".to_owned() }]);
+/// assert_eq!(changes[0].to_string(), "the tool `search` was added");
+/// assert_eq!(changes[0].kind(), Some(PartKind::Tool));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

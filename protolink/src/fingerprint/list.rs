@@ -8,6 +8,18 @@ use crate::hook::HookMeta;
 /// hooks is the one that is built.
 ///
 /// It finds a change, not a forger; the contract of an agent has a digest of its own.
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::{Hook, ListFingerprint, hooks_fingerprint};
+///
+/// #[before_complete]
+/// fn not_empty(_response: &mut FinalResponse<'_>) {}
+///
+/// const REVIEWED: ListFingerprint = hooks_fingerprint![not_empty];
+/// assert_eq!(REVIEWED, ListFingerprint::of(&[not_empty::META]));
+/// assert!(REVIEWED.to_string().starts_with("fp1-list:"));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ListFingerprint(u128);
 

@@ -8,6 +8,18 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// The digest of a hook's source: its tokens, without formatting, comments and docs (contract D6).
 ///
 /// It reads and prints as `fp1:` and 64 hexadecimal digits; `fp1` is the version of the algorithm.
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::{Fingerprint, Hook};
+///
+/// #[before_complete]
+/// fn not_empty(_response: &mut FinalResponse<'_>) {}
+///
+/// let fingerprint = not_empty::META.fingerprint.ok_or("its source is known")?;
+/// assert_eq!(fingerprint.to_string().parse::<Fingerprint>()?, fingerprint);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Fingerprint([u8; 32]);
 
@@ -37,6 +49,12 @@ impl fmt::Debug for Fingerprint {
 }
 
 /// A text that is no fingerprint of a known algorithm.
+///
+/// ```
+/// use protolink::{Fingerprint, UnknownFingerprint};
+///
+/// assert_eq!("fp9:00".parse::<Fingerprint>(), Err(UnknownFingerprint));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a fingerprint is `fp1:` and 64 hexadecimal digits")]
 pub struct UnknownFingerprint;

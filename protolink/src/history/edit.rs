@@ -63,18 +63,48 @@ impl<'h> HistoryMut<'h> {
     }
 
     /// The message at `index`, counted from the oldest, which is 0.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::RequestFixture;
+    /// # let mut fixture = RequestFixture::new().user("Which lamps?");
+    /// # fixture.with(|request: &mut ModelRequest<'_>| {
+    /// let first = request.history().get(0).and_then(Message::text).map(str::to_owned);
+    /// assert_eq!(first.as_deref(), Some("Which lamps?"));
+    /// # });
+    /// ```
     #[must_use]
     pub fn get(&self, index: usize) -> Option<&Message> {
         self.draft.view(self.scope).messages().get(index).map(|message| &**message)
     }
 
     /// Adds a message at the end.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::RequestFixture;
+    /// # let mut fixture = RequestFixture::new().user("Which lamps?");
+    /// # fixture.with(|request: &mut ModelRequest<'_>| {
+    /// request.history().push(Message::user("Only those for desks."));
+    /// # });
+    /// assert_eq!(fixture.messages().len(), 2);
+    /// ```
     pub fn push(&mut self, message: impl Into<Arc<Message>>) {
         let end = self.len();
         self.draft.insert(self.scope, end, message.into());
     }
 
     /// Adds a message before the one at `index`; at the end where there is none.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::RequestFixture;
+    /// # let mut fixture = RequestFixture::new().user("Which lamps?");
+    /// # fixture.with(|request: &mut ModelRequest<'_>| {
+    /// request.history().insert(0, Message::user("Here is our catalogue."));
+    /// # });
+    /// assert_eq!(fixture.messages()[1].text(), Some("Which lamps?"));
+    /// ```
     pub fn insert(&mut self, index: usize, message: impl Into<Arc<Message>>) {
         self.draft.insert(self.scope, index, message.into());
     }
@@ -85,6 +115,16 @@ impl<'h> HistoryMut<'h> {
     }
 
     /// Keeps the messages for which `keep` says so.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::RequestFixture;
+    /// # let mut fixture = RequestFixture::new().user("Hi!").user("Which lamps?");
+    /// # fixture.with(|request: &mut ModelRequest<'_>| {
+    /// request.history().retain(|message| message.text().is_none_or(|text| text.len() > 3));
+    /// # });
+    /// assert_eq!(fixture.messages().len(), 1);
+    /// ```
     pub fn retain(&mut self, keep: impl FnMut(&Message) -> bool) {
         self.draft.retain(self.scope, keep);
     }
@@ -122,6 +162,16 @@ impl<'h> HistoryMut<'h> {
     ///
     /// The text wins over the compiled one, tool section included. What may be dispatched is still the roster's
     /// decision (contract M8).
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::RequestFixture;
+    /// # let mut fixture = RequestFixture::new().system("You are a clerk.");
+    /// # fixture.with(|request: &mut ModelRequest<'_>| {
+    /// request.history().set_system("You are a librarian.");
+    /// # });
+    /// assert_eq!(fixture.system_text(), "You are a librarian.");
+    /// ```
     pub fn set_system(&mut self, text: impl Into<String>) {
         let text = text.into();
         let change = Change::SystemSet { scope: self.scope, text: Captured::Content(text.clone()) };
@@ -129,6 +179,17 @@ impl<'h> HistoryMut<'h> {
     }
 
     /// Adds a section to the system message, in place of the one that this hook added before.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::RequestFixture;
+    /// # let mut fixture = RequestFixture::new().system("You are a clerk.");
+    /// # fixture.with(|request: &mut ModelRequest<'_>| {
+    /// request.history().append_system("Be brief.");
+    /// request.history().append_system("Be very brief."); // in place of the first
+    /// # });
+    /// assert_eq!(fixture.system_text(), "You are a clerk.\n\nBe very brief.");
+    /// ```
     pub fn append_system(&mut self, text: impl Into<String>) {
         let (text, hook) = (text.into(), self.hook);
         let change =
@@ -137,6 +198,17 @@ impl<'h> HistoryMut<'h> {
     }
 
     /// Goes back to the compiled system message: what hooks set or appended is gone.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::RequestFixture;
+    /// # let mut fixture = RequestFixture::new().system("You are a clerk.");
+    /// # fixture.with(|request: &mut ModelRequest<'_>| {
+    /// request.history().set_system("You are a librarian.");
+    /// request.history().reset_system();
+    /// # });
+    /// assert_eq!(fixture.system_text(), "You are a clerk.");
+    /// ```
     pub fn reset_system(&mut self) {
         let change = Change::SystemReset { scope: self.scope };
         self.draft.edit_system(self.scope, change, super::slot::SystemSlot::reset);
@@ -151,6 +223,29 @@ impl fmt::Debug for HistoryMut<'_> {
 }
 
 /// One message, for editing in place: its text and what the model sees of its outcomes, never its role or its ids.
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::testing::RequestFixture;
+///
+/// #[before_model]
+/// fn hide_digits(request: &mut ModelRequest<'_>) {
+///     let mut history = request.history();
+///     for index in 0..history.len() {
+///         history.edit(index, |message| {
+///             let hidden = message.text().unwrap_or_default().replace(|c: char| c.is_ascii_digit(), "#");
+///             if message.original().text() != Some(&*hidden) {
+///                 message.set_text(hidden);
+///             }
+///         });
+///     }
+/// }
+///
+/// let mut fixture = RequestFixture::new().user("My pin is 1234.").user("Thanks!");
+/// fixture.with(|request| hide_digits(request));
+/// assert_eq!(fixture.messages()[0].text(), Some("My pin is ####."));
+/// assert_eq!(fixture.changes().len(), 1);
+/// ```
 pub struct MessageMut<'m> {
     message: &'m Message,
     edits: Vec<MessageEdit>,
@@ -190,6 +285,26 @@ impl MessageMut<'_> {
 
     /// Replaces what the model sees of the successful call `call_id`. Says whether there is one; what became of any
     /// other call is not a hook's to change.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::RequestFixture;
+    /// # use protolink::{Exchange, ToolCall, ToolOutcome, Turn};
+    /// # use serde_json::json;
+    /// # let exchange = Exchange {
+    /// #     call: ToolCall::new("call_1", "search", json!({})),
+    /// #     outcome: ToolOutcome::Observed(json!({ "hits": 2, "debug": "trace" }).into()),
+    /// # };
+    /// # let turn = Message::Assistant(Turn::new(None, vec![exchange]));
+    /// # let mut fixture = RequestFixture::new().user("Which lamps?").message(turn);
+    /// # fixture.with(|request: &mut ModelRequest<'_>| {
+    /// request.history().edit(1, |message| {
+    ///     let hits = message.observed("call_1").map(|result| result["hits"].clone());
+    ///     message.set_observed("call_1", hits).unwrap();
+    /// });
+    /// # });
+    /// assert_eq!(fixture.messages()[1].calls()[0].outcome.observed(), Some(&json!(2)));
+    /// ```
     ///
     /// # Errors
     /// [`ValueError`] when the value cannot be stored exactly (contract T7).

@@ -12,6 +12,28 @@ use super::{FinalResponse, ModelRequest, ToolObservation};
 ///
 /// `Kind` says which of them it is, and is found by inference. An async closure that captures is refused, since its
 /// futures borrow from it: an annotated `async fn` takes what it needs by [`State`](crate::State).
+///
+/// ```
+/// use protolink::prelude::*;
+///
+/// fn be_brief(request: &mut ModelRequest<'_>) {
+///     request.history().append_system("Be brief.");
+/// }
+///
+/// async fn be_polite(request: &mut ModelRequest<'_>) -> Result<(), String> {
+///     request.history().append_system("Be polite.");
+///     Ok(())
+/// }
+///
+/// let limit = 20;
+/// # let _ =
+/// Agent::builder("a")
+///     .before_model("be_brief", be_brief)
+///     .before_model("be_polite", be_polite)
+///     .before_model("trim", move |request: &mut ModelRequest<'_>| {
+///         request.history().retain(|message| message.text().is_none_or(|text| text.len() > limit));
+///     });
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a hook of the stage `{St}`",
     label = "not a hook of this stage",

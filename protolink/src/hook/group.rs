@@ -86,6 +86,19 @@ impl<S: 'static, A> AgentHooks<S, A> {
     }
 
     /// Adds an annotated hook: `.hook(select_context {})`.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// use protolink::AgentHooks;
+    ///
+    /// #[before_model]
+    /// fn be_brief(request: &mut ModelRequest<'_>) {
+    ///     request.history().append_system("Be brief.");
+    /// }
+    ///
+    /// let group: AgentHooks<()> = AgentHooks::new().hook(be_brief {});
+    /// # let _ = group;
+    /// ```
     #[must_use]
     pub fn hook<H: HookFor<S, A>>(mut self, _hook: H) -> Self {
         self.hook_of::<H>();
@@ -105,12 +118,30 @@ impl<S: 'static, A> AgentHooks<S, A> {
     }
 
     /// Adds a closure or a plain function as a `before_model` hook of this name.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// use protolink::AgentHooks;
+    ///
+    /// let group: AgentHooks<()> = AgentHooks::new()
+    ///     .before_model("be_brief", |request: &mut ModelRequest<'_>| request.history().append_system("Be brief."));
+    /// assert_eq!(format!("{group:?}"), r#"["be_brief"]"#);
+    /// ```
     #[must_use]
     pub fn before_model<K>(self, name: impl Into<String>, hook: impl StageFn<BeforeModel, K>) -> Self {
         self.named(Stage::BeforeModel, name, hook.into_code())
     }
 
     /// Adds a closure or a plain function as an `after_tool` hook of this name.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// use protolink::AgentHooks;
+    ///
+    /// let group: AgentHooks<()> = AgentHooks::new()
+    ///     .after_tool("hide", |observation: &mut ToolObservation<'_>| observation.set_result("[hidden]"));
+    /// # let _ = group;
+    /// ```
     #[must_use]
     pub fn after_tool<K>(self, name: impl Into<String>, hook: impl StageFn<AfterTool, K>) -> Self {
         self.named(Stage::AfterTool, name, hook.into_code())

@@ -82,6 +82,30 @@ impl ObservationDraft {
 /// fixture.with(|observation| drop_debug_fields(observation));
 /// assert_eq!(fixture.result(), &serde_json::json!({ "debug": null, "hits": 2 }));
 /// ```
+///
+/// In the tool's own type:
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::testing::ObservationFixture;
+///
+/// /// Search the catalogue.
+/// #[tool]
+/// fn search(query: String) -> Vec<String> {
+///     vec![query]
+/// }
+///
+/// #[after_tool(tool = search)]
+/// fn first_hit(observation: &mut ToolObservation<'_, Vec<String>>) {
+///     observation.result_mut().truncate(1);
+/// }
+///
+/// let mut fixture = ObservationFixture::of::<search>(vec!["desk lamp".to_owned(), "floor lamp".to_owned()]);
+/// fixture.with(|observation| first_hit(observation));
+/// assert_eq!(fixture.result(), &serde_json::json!(["desk lamp"]));
+/// ```
+///
+/// Contract clauses kept here: T1, T3, T4, T7.
 pub struct ToolObservation<'o, O = Value> {
     head: Head<'o>,
     result: Slot<'o, O>,
@@ -118,6 +142,18 @@ impl<'o> ToolObservation<'o> {
     }
 
     /// Replaces what the model sees by any value.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::ObservationFixture;
+    /// # let mut fixture = ObservationFixture::json("search", serde_json::json!({ "hits": ["a", "b"], "debug": "trace" }));
+    /// # fixture.with(|observation: &mut ToolObservation<'_>| {
+    /// let count = observation.result()["hits"].as_array().map_or(0, Vec::len);
+    /// observation.set_result(format!("{count} hits"))
+    /// # }).unwrap();
+    /// assert_eq!(fixture.result(), "2 hits");
+    /// assert_eq!(fixture.original()["debug"], "trace", "the receipt keeps what happened");
+    /// ```
     ///
     /// # Errors
     /// [`ValueError`] when the value cannot be stored exactly (contract T7); the result is then as it was.

@@ -15,6 +15,17 @@ use crate::state::{FromRef, State};
 use crate::tool::{Tool, ToolValue};
 
 /// The first parameter of a `#[before_model]` hook.
+///
+/// ```
+/// use protolink::prelude::*;
+///
+/// type Request<'r> = ModelRequest<'r>; // an alias is as good as the name
+///
+/// #[before_model]
+/// fn be_brief(request: &mut Request<'_>) {
+///     request.history().append_system("Be brief.");
+/// }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "the first parameter of a `#[before_model]` hook is `&mut ModelRequest<'_>`, not `{Self}`",
     label = "write `&mut ModelRequest<'_>`",
@@ -34,6 +45,15 @@ impl<'a, 'r> BeforeModelSubject<&'a mut ModelRequest<'r>> for &'a mut ModelReque
 }
 
 /// The first parameter of an `#[after_tool]` hook that names no tool.
+///
+/// ```
+/// use protolink::prelude::*;
+///
+/// #[after_tool]
+/// fn hide(observation: &mut ToolObservation<'_>) -> Result<(), protolink::ValueError> {
+///     observation.set_result("[hidden]")
+/// }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "the first parameter of an `#[after_tool]` hook is `&mut ToolObservation<'_>`, not `{Self}`",
     label = "write `&mut ToolObservation<'_>`",
@@ -73,6 +93,21 @@ impl<'a, 'r, O> ToolSubject<&'a mut ToolObservation<'r, O>> for &'a mut ToolObse
 }
 
 /// The first parameter of a `#[before_complete]` hook.
+///
+/// ```
+/// use protolink::prelude::*;
+///
+/// #[before_complete]
+/// fn shout(response: &mut FinalResponse<'_>) {
+///     let loud = response.text().unwrap_or_default().to_uppercase();
+///     response.set_text(loud);
+/// }
+///
+/// #[before_complete]
+/// fn not_negative(response: &mut FinalResponse<'_, i64>) {
+///     *response.answer_mut() = *response.answer().max(&0);
+/// }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "the first parameter of a `#[before_complete]` hook is `&mut FinalResponse<'_>`, not `{Self}`",
     label = "write `&mut FinalResponse<'_>`",
@@ -92,6 +127,18 @@ impl<'a, 'r, T> BeforeCompleteSubject<&'a mut FinalResponse<'r, T>> for &'a mut 
 }
 
 /// What a hook may take after its first parameter: any number of `State<T>`.
+///
+/// ```
+/// use protolink::prelude::*;
+///
+/// #[before_model]
+/// fn trim(request: &mut ModelRequest<'_>, State(limit): State<usize>, State(note): State<String>) {
+///     while request.history().len() > limit {
+///         request.history().remove(0);
+///     }
+///     request.history().append_system(note);
+/// }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "a hook cannot take a parameter of type `{Self}`",
     label = "not a `State<T>`",

@@ -13,12 +13,42 @@ use super::stage::{HookStage, Stage};
 use crate::fingerprint::Fingerprint;
 
 /// A boxed future that can move between threads.
+///
+/// ```
+/// use protolink::BoxFuture;
+///
+/// fn later(number: u32) -> BoxFuture<'static, u32> {
+///     Box::pin(async move { number })
+/// }
+/// # let _ = later(3);
+/// ```
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Any error, as hooks and tools hand it over; it can be downcast to its own type again.
+///
+/// ```
+/// use protolink::BoxError;
+///
+/// let error: BoxError = "the answer is empty".into();
+/// assert_eq!(error.to_string(), "the answer is empty");
+/// ```
 pub type BoxError = Box<dyn std::error::Error + Send + Sync + 'static>;
 
 /// Compile-time facts of one hook; a constant in the binary.
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::{Hook, Stage};
+///
+/// #[before_model]
+/// fn be_brief(request: &mut ModelRequest<'_>) {
+///     request.history().append_system("Be brief.");
+/// }
+///
+/// let meta = be_brief::META;
+/// assert_eq!((meta.stage, meta.name), (Stage::BeforeModel, "be_brief"));
+/// assert_eq!(meta.signature, "fn be_brief(request: &mut ModelRequest<'_>)");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HookMeta {
@@ -83,6 +113,19 @@ impl HookMeta {
 }
 
 /// A function with `#[before_model]`, `#[after_tool]` or `#[before_complete]`, as a type of the function's own name.
+///
+/// ```
+/// use protolink::Hook;
+/// use protolink::prelude::*;
+///
+/// #[before_complete]
+/// fn not_empty(_response: &mut FinalResponse<'_>) {}
+///
+/// fn name_of<H: Hook>(_hook: H) -> &'static str {
+///     H::META.name
+/// }
+/// assert_eq!(name_of(not_empty {}), "not_empty");
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a hook",
     label = "not a hook",
@@ -94,6 +137,23 @@ pub trait Hook: Sized + 'static {
 }
 
 /// A hook that an agent with the state `S` and the answer type `A` can run.
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::{AgentBuilder, HookFor};
+///
+/// #[before_model]
+/// fn be_brief(request: &mut ModelRequest<'_>) {
+///     request.history().append_system("Be brief.");
+/// }
+///
+/// /// Adds one hook and a rule that always goes with it.
+/// fn with_rule<S: Send + Sync + 'static>(builder: AgentBuilder<S>, hook: impl HookFor<S>) -> AgentBuilder<S> {
+///     builder.hook(hook).budget(Budget::new().max_steps(8))
+/// }
+/// # let _ =
+/// with_rule(Agent::builder("a"), be_brief {});
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a hook of an agent whose state is `{S}`",
     label = "not a hook here",
@@ -105,10 +165,12 @@ pub trait HookFor<S: 'static, A = Untyped>: Hook {
     const CODE: &'static dyn Code<S>;
 
     /// What the builder keeps of it.
+    #[doc(hidden)]
     const REGISTERED: Registered<S> = Registered { meta: Self::META, code: Self::CODE };
 }
 
 /// A hook as the builder keeps it.
+#[doc(hidden)]
 pub struct Registered<S: 'static> {
     pub(crate) meta: &'static HookMeta,
     pub(crate) code: &'static dyn Code<S>,
@@ -145,6 +207,19 @@ impl<St: HookStage, S> fmt::Debug for Thunk<St, S> {
 }
 
 /// What a hook may return: `()`, or `Result<(), E>` (contract S4).
+///
+/// ```
+/// use protolink::prelude::*;
+///
+/// #[before_model]
+/// fn never_fails(_request: &mut ModelRequest<'_>) {}
+///
+/// #[before_model]
+/// fn may_fail(request: &mut ModelRequest<'_>) -> Result<(), std::num::ParseIntError> {
+///     let _limit: usize = request.history().system().parse()?;
+///     Ok(())
+/// }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "a hook returns `()` or `Result<(), E>`, not `{Self}`",
     label = "hooks return `()` or `Result<(), E>`",
@@ -203,6 +278,13 @@ impl HookOutput for Never {
 }
 
 /// What a hook may fail with: any `std::error::Error + Send + Sync + 'static`, a boxed one, `String` or `&str`.
+///
+/// ```
+/// use protolink::IntoHookError;
+///
+/// assert_eq!("too long".into_hook_error().to_string(), "too long");
+/// assert_eq!(std::fmt::Error.into_hook_error().to_string(), std::fmt::Error.to_string());
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the error of a hook",
     label = "not an error",

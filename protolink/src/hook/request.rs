@@ -80,6 +80,7 @@ fn check_message(message: &Message) -> Result<(), ValueError> {
 ///
 /// ```
 /// use protolink::prelude::*;
+/// use protolink::testing::RequestFixture;
 ///
 /// #[before_model]
 /// fn finish_in_time(request: &mut ModelRequest<'_>) {
@@ -88,7 +89,14 @@ fn check_message(message: &Message) -> Result<(), ValueError> {
 ///         request.this_step().append_system("No tools are left. Answer now with what you know.");
 ///     }
 /// }
+///
+/// let mut fixture = RequestFixture::new().user("Which lamps?").tool_named("search").step(9);
+/// fixture.with(|request| finish_in_time(request));
+/// assert!(fixture.tool_names().is_empty());
+/// assert_eq!(fixture.system_text(), "No tools are left. Answer now with what you know.");
 /// ```
+///
+/// Contract clauses kept here: M1 to M5, M11, M13.
 pub struct ModelRequest<'r> {
     draft: &'r mut StepDraft,
     context: &'r RunContext,
@@ -103,27 +111,88 @@ impl<'r> ModelRequest<'r> {
     }
 
     /// The conversation, for edits from now on: later steps and the kept conversation see them (contract M2).
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::RequestFixture;
+    /// # let mut fixture = RequestFixture::new().user("Which lamps?");
+    /// # fixture.with(|request: &mut ModelRequest<'_>| {
+    /// let mut history = request.history();
+    /// history.set_system("Answer from the catalogue.");
+    /// history.push(Message::user("Only those for desks."));
+    /// # });
+    /// assert_eq!(fixture.messages().len(), 2);
+    /// assert_eq!(fixture.system_text(), "Answer from the catalogue.");
+    /// ```
     pub fn history(&mut self) -> HistoryMut<'_> {
         HistoryMut::new(&mut self.draft.history, Scope::History, self.hook)
     }
 
     /// The conversation, for edits of this request only: what is sent differs, what is kept does not (contract M13).
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::RequestFixture;
+    /// # let mut fixture = RequestFixture::new().user("Which lamps?");
+    /// # fixture.with(|request: &mut ModelRequest<'_>| {
+    /// request.this_step().push(Message::user("From the catalogue: a desk lamp."));
+    /// # });
+    /// assert_eq!(fixture.sent_messages().len(), 2);
+    /// assert_eq!(fixture.messages().len(), 1, "the conversation is as it was");
+    /// ```
     pub fn this_step(&mut self) -> HistoryMut<'_> {
         HistoryMut::new(&mut self.draft.history, Scope::ThisStep, self.hook)
     }
 
     /// The tools of this step, of which a hook can take some away (contract M4).
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::RequestFixture;
+    /// # /// Search the catalogue.
+    /// # #[tool]
+    /// # fn search(query: String) -> String { query }
+    /// # let mut fixture = RequestFixture::new().tool::<search>().tool_named("delete");
+    /// # fixture.with(|request: &mut ModelRequest<'_>| {
+    /// request.tools().remove::<search>();
+    /// # });
+    /// assert_eq!(fixture.tool_names(), ["delete"]);
+    /// ```
     pub fn tools(&mut self) -> ToolsMut<'_> {
         ToolsMut::new(&mut self.draft.roster)
     }
 
-    /// The conversation and the tools together.
+    /// The conversation and the tools together, for reading one while the other is edited.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::RequestFixture;
+    /// # let mut fixture = RequestFixture::new().user("Which lamps?").tool_named("search");
+    /// # fixture.with(|request: &mut ModelRequest<'_>| {
+    /// let (mut history, tools) = request.parts();
+    /// for tool in tools.iter() {
+    ///     history.push(Message::user(format!("You may use {}.", tool.name())));
+    /// }
+    /// # });
+    /// assert_eq!(fixture.messages().len(), 2);
+    /// ```
     pub fn parts(&mut self) -> (HistoryMut<'_>, ToolsMut<'_>) {
         let StepDraft { history, roster } = &mut *self.draft;
         (HistoryMut::new(history, Scope::History, self.hook), ToolsMut::new(roster))
     }
 
     /// Facts about the run, detached from it (contract M11).
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::RequestFixture;
+    /// # let mut fixture = RequestFixture::new().context(|context| drop(context.metadata.insert("user".into(), "Ada".into())));
+    /// # fixture.with(|request: &mut ModelRequest<'_>| {
+    /// let user = request.context().get("user").and_then(|user| user.as_str()).unwrap_or("guest");
+    /// request.history().append_system(format!("The user is {user}."));
+    /// # });
+    /// assert_eq!(fixture.system_text(), "The user is Ada.");
+    /// ```
     #[must_use]
     pub fn context(&self) -> &'r RunContext {
         self.context

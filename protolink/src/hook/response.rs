@@ -74,10 +74,35 @@ impl ResponseDraft {
 }
 
 /// Says that a response is looked at as text or JSON, not as a type of the application's.
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::testing::ResponseFixture;
+/// use protolink::Untyped;
+///
+/// // `FinalResponse<'_>` is short for this.
+/// fn length(response: &mut FinalResponse<'_, Untyped>) -> usize {
+///     response.text().map_or(0, str::len)
+/// }
+/// assert_eq!(ResponseFixture::text("four").with(length), 4);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Untyped;
 
 /// What a [`FinalResponse`] can be looked at as: [`Untyped`], or any type that is read from JSON.
+///
+/// ```
+/// use protolink::AnswerType;
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Serialize, Deserialize)]
+/// struct Verdict {
+///     score: u8,
+/// }
+///
+/// fn is_an_answer<T: AnswerType>() {}
+/// is_an_answer::<Verdict>();
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the type of an answer",
     label = "not readable from JSON",
@@ -130,6 +155,8 @@ impl<T: Serialize + DeserializeOwned + Send + 'static> AnswerType for T {
 /// let mut fixture = ResponseFixture::text("  ");
 /// assert_eq!(fixture.with(|response| not_empty(response)), Err("the answer is empty".to_owned()));
 /// ```
+///
+/// Contract clauses kept here: F1, F2, F6, F7.
 pub struct FinalResponse<'r, T = Untyped> {
     draft: &'r mut ResponseDraft,
     receipts: &'r [Arc<Receipt>],
@@ -178,11 +205,33 @@ impl<'r> FinalResponse<'r> {
     }
 
     /// Replaces the answer by text.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::ResponseFixture;
+    /// # let mut fixture = ResponseFixture::text("Call +49 30 123456.");
+    /// # fixture.with(|response: &mut FinalResponse<'_>| {
+    /// let hidden: String = response.text().unwrap_or_default().replace(|c: char| c.is_ascii_digit(), "#");
+    /// response.set_text(hidden);
+    /// # });
+    /// assert_eq!(fixture.answer(), "Call +## ## ######.");
+    /// ```
     pub fn set_text(&mut self, text: impl Into<String>) {
         self.draft.proposed = Some(Value::String(text.into()));
     }
 
     /// Replaces the answer by any value.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::ResponseFixture;
+    /// # let mut fixture = ResponseFixture::text("7");
+    /// # fixture.with(|response: &mut FinalResponse<'_>| {
+    /// let score: u8 = response.text().and_then(|text| text.parse().ok()).unwrap_or_default();
+    /// response.set_content(serde_json::json!({ "score": score }))
+    /// # }).unwrap();
+    /// assert_eq!(fixture.answer()["score"], 7);
+    /// ```
     ///
     /// # Errors
     /// [`ValueError`] when the value cannot be stored exactly (contract T7); the answer is then as it was.
@@ -200,6 +249,16 @@ impl<T: AnswerType + Serialize> FinalResponse<'_, T> {
     }
 
     /// The proposed answer in its own type, for changing it.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # #[derive(serde::Serialize, serde::Deserialize)]
+    /// # struct Verdict { score: u8 }
+    /// #[before_complete]
+    /// fn in_range(response: &mut FinalResponse<'_, Verdict>) {
+    ///     response.answer_mut().score = response.answer().score.min(10);
+    /// }
+    /// ```
     pub fn answer_mut(&mut self) -> &mut T {
         self.changed = true;
         &mut self.answer
@@ -208,6 +267,23 @@ impl<T: AnswerType + Serialize> FinalResponse<'_, T> {
 
 impl<'r, T> FinalResponse<'r, T> {
     /// What the run's tools really gave back, oldest first (contract F7).
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::ResponseFixture;
+    ///
+    /// #[before_complete]
+    /// fn grounded(response: &mut FinalResponse<'_>) -> Result<(), String> {
+    ///     match response.receipts().iter().find(|receipt| receipt.tool == "search") {
+    ///         Some(_) => Ok(()),
+    ///         None => Err("it answers without having looked".to_owned()),
+    ///     }
+    /// }
+    ///
+    /// let mut looked = ResponseFixture::text("Three lamps.").receipt("search", serde_json::json!([1, 2, 3]));
+    /// assert!(looked.with(|response| grounded(response)).is_ok());
+    /// assert!(ResponseFixture::text("Three lamps.").with(|response| grounded(response)).is_err());
+    /// ```
     #[must_use]
     pub fn receipts(&self) -> &'r [Arc<Receipt>] {
         self.receipts
@@ -229,6 +305,18 @@ impl<'r, T> FinalResponse<'r, T> {
     ///
     /// The agent must allow it by [`max_revisions`](crate::AgentBuilder::max_revisions); without that, and past that
     /// many revisions, the run fails with a typed error.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::ResponseFixture;
+    /// # let mut fixture = ResponseFixture::text("It is so.");
+    /// # fixture.with(|response: &mut FinalResponse<'_>| {
+    /// if !response.text().unwrap_or_default().contains("[1]") {
+    ///     response.ask_revision("Cite your source as [1].");
+    /// }
+    /// # });
+    /// assert_eq!(fixture.revision(), Some("Cite your source as [1]."));
+    /// ```
     pub fn ask_revision(&mut self, feedback: impl Into<String>) {
         self.draft.revision = Some(feedback.into());
     }

@@ -16,6 +16,20 @@ use super::stage::{HookStage, Stage};
 use crate::fingerprint::Fingerprint;
 
 /// What names a hook in errors, events, configuration and fingerprints.
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::testing::ScriptedModel;
+///
+/// let agent = Agent::builder("a")
+///     .model(ScriptedModel::new([]))
+///     .before_model("be_brief", |request: &mut ModelRequest<'_>| request.history().append_system("Be brief."))
+///     .build()?;
+/// let hook = &agent.config().hooks[0];
+/// assert_eq!(hook.path(), "be_brief");
+/// assert_eq!(hook.fingerprint, None, "the source of a closure is not known");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HookIdentity {
     /// The stage.
@@ -209,6 +223,27 @@ impl Future for CatchPanic<'_> {
 }
 
 /// A hook panicked; found as the `source` of [`Error::Hook`](crate::Error::Hook).
+///
+/// ```
+/// use protolink::HookPanicked;
+/// use protolink::prelude::*;
+/// use protolink::testing::{Reply, ScriptedModel};
+///
+/// #[before_model]
+/// fn broken(_request: &mut ModelRequest<'_>) {
+///     panic!("no catalogue");
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let model = ScriptedModel::new([Reply::text("done")]);
+/// let agent = Agent::builder("a").model(model).hooks(hooks![broken]).build()?;
+/// let Err(Error::Hook { source, .. }) = agent.invoke("Go.").await else { panic!("it fails") };
+/// let panicked = source.downcast_ref::<HookPanicked>().ok_or("it panicked")?;
+/// assert_eq!(panicked.message, "no catalogue");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the hook panicked: {message}")]
 pub struct HookPanicked {
@@ -223,6 +258,27 @@ impl HookPanicked {
 }
 
 /// An async hook did not return within its deadline; found as the `source` of [`Error::Hook`](crate::Error::Hook).
+///
+/// ```
+/// use protolink::HookTimedOut;
+/// use protolink::prelude::*;
+/// use protolink::testing::{Reply, ScriptedModel};
+/// use std::time::Duration;
+///
+/// #[before_model(timeout = "5ms")]
+/// async fn slow(_request: &mut ModelRequest<'_>) {
+///     std::future::pending().await
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let model = ScriptedModel::new([Reply::text("done")]);
+/// let agent = Agent::builder("a").model(model).hooks(hooks![slow]).build()?;
+/// let Err(Error::Hook { source, .. }) = agent.invoke("Go.").await else { panic!("it fails") };
+/// assert_eq!(source.downcast_ref(), Some(&HookTimedOut { after: Duration::from_millis(5) }));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the hook did not return within {after:?}")]
 pub struct HookTimedOut {

@@ -7,6 +7,13 @@ use serde::{Deserialize, Serialize};
 use super::{FinalResponse, ModelRequest, ToolObservation};
 
 /// A point of the agent loop at which hooks run.
+///
+/// ```
+/// use protolink::Stage;
+///
+/// assert_eq!(Stage::BeforeModel.to_string(), "before_model");
+/// assert_eq!(Stage::AfterTool.as_str(), "after_tool");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
@@ -48,15 +55,48 @@ pub trait HookStage: sealed::Sealed + 'static {
     type Subject<'r>: Send;
 }
 
-/// The stage of [`ModelRequest`].
+/// The stage of [`ModelRequest`], as a type: what [`StageFn`](crate::StageFn) is asked for.
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::{BeforeModel, StageFn};
+///
+/// fn add<K>(builder: protolink::AgentBuilder, hook: impl StageFn<BeforeModel, K>) -> protolink::AgentBuilder {
+///     builder.before_model("named here", hook)
+/// }
+/// # let _ =
+/// add(Agent::builder("a"), |request: &mut ModelRequest<'_>| request.history().append_system("Be brief."));
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct BeforeModel;
 
-/// The stage of [`ToolObservation`].
+/// The stage of [`ToolObservation`], as a type: what [`StageFn`](crate::StageFn) is asked for.
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::{AfterTool, StageFn};
+///
+/// fn add<K>(builder: protolink::AgentBuilder, hook: impl StageFn<AfterTool, K>) -> protolink::AgentBuilder {
+///     builder.after_tool("named here", hook)
+/// }
+/// # let _ =
+/// add(Agent::builder("a"), |observation: &mut ToolObservation<'_>| println!("{} ran", observation.tool()));
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct AfterTool;
 
-/// The stage of [`FinalResponse`].
+/// The stage of [`FinalResponse`], as a type: what [`StageFn`](crate::StageFn) is asked for.
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::{BeforeComplete, StageFn};
+///
+/// fn add<K>(builder: protolink::AgentBuilder, hook: impl StageFn<BeforeComplete, K>) -> protolink::AgentBuilder {
+///     builder.before_complete("named here", hook)
+/// }
+/// # let _ =
+/// add(Agent::builder("a"), |response: &mut FinalResponse<'_>| println!("{:?}", response.text()));
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct BeforeComplete;
 

@@ -7,6 +7,18 @@ use crate::hook::BoxError;
 /// Why a model gave no reply: the kind says whether asking again may help.
 ///
 /// Its texts hold nothing of the request, so that they can be logged.
+///
+/// ```
+/// use protolink::model::ModelError;
+/// use std::time::Duration;
+///
+/// let busy = ModelError::transient("status 429").with_retry_after(Duration::from_secs(2));
+/// assert!(busy.is_transient());
+///
+/// let refused = ModelError::permanent("status 401").with_source(std::io::Error::other("no key"));
+/// assert!(!refused.is_transient());
+/// assert_eq!(ModelError::truncated("at a call").to_string(), "the model's reply was cut off: at a call");
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {

@@ -83,6 +83,12 @@ impl GenaiModel {
     ///
     /// Where no [`provider`](Self::provider) is named, it is asked as an OpenAI-compatible server. A key of the
     /// environment is never sent to it by itself: say [`api_key`](Self::api_key) or [`api_key_env`](Self::api_key_env).
+    ///
+    /// ```
+    /// # use protolink::model::GenaiModel;
+    /// let model = GenaiModel::new("qwen3").base_url("http://127.0.0.1:11434/v1");
+    /// # let _ = model;
+    /// ```
     #[must_use]
     pub fn base_url(mut self, url: impl AsRef<str>) -> Self {
         self.address.set_base_url(url.as_ref());
@@ -90,6 +96,12 @@ impl GenaiModel {
     }
 
     /// The key to send.
+    ///
+    /// ```
+    /// # use protolink::model::GenaiModel;
+    /// let model = GenaiModel::new("gpt-5-mini").api_key("from a vault");
+    /// # let _ = model;
+    /// ```
     #[must_use]
     pub fn api_key(mut self, key: impl Into<String>) -> Self {
         self.address.key = Key::Given(key.into());
@@ -97,6 +109,12 @@ impl GenaiModel {
     }
 
     /// The environment variable that holds the key; it is read at each request.
+    ///
+    /// ```
+    /// # use protolink::model::GenaiModel;
+    /// let model = GenaiModel::new("qwen3").base_url("https://models.example.org/v1").api_key_env("MODELS_KEY");
+    /// # let _ = model;
+    /// ```
     #[must_use]
     pub fn api_key_env(mut self, variable: impl Into<String>) -> Self {
         self.address.key = Key::Environment(variable.into());
@@ -105,6 +123,12 @@ impl GenaiModel {
 
     /// The provider, in `genai`'s word for it: `openai`, `openai_resp`, `anthropic`, `gemini`, `ollama`, `groq`,
     /// `deepseek`, `mistral` and so on. A name that it does not know is a permanent error at the first request.
+    ///
+    /// ```
+    /// # use protolink::model::GenaiModel;
+    /// let model = GenaiModel::new("llama-4").provider("groq");
+    /// # let _ = model;
+    /// ```
     #[must_use]
     pub fn provider(mut self, provider: impl Into<String>) -> Self {
         self.address.provider = Some(provider.into());
@@ -113,6 +137,13 @@ impl GenaiModel {
 
     /// How long the server may stay silent, before its reply begins and between two pieces of it; ten minutes unless
     /// said otherwise. What takes longer is a transient error.
+    ///
+    /// ```
+    /// # use protolink::model::GenaiModel;
+    /// # use std::time::Duration;
+    /// let model = GenaiModel::new("gpt-5-mini").timeout(Duration::from_secs(90));
+    /// # let _ = model;
+    /// ```
     #[must_use]
     pub fn timeout(mut self, silence: Duration) -> Self {
         self.silence = silence;
@@ -121,6 +152,13 @@ impl GenaiModel {
     }
 
     /// How long a connection may take; ten seconds unless said otherwise.
+    ///
+    /// ```
+    /// # use protolink::model::GenaiModel;
+    /// # use std::time::Duration;
+    /// let model = GenaiModel::new("gpt-5-mini").connect_timeout(Duration::from_secs(3));
+    /// # let _ = model;
+    /// ```
     #[must_use]
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
         self.connect = timeout;
@@ -129,6 +167,12 @@ impl GenaiModel {
     }
 
     /// A header that goes with every request.
+    ///
+    /// ```
+    /// # use protolink::model::GenaiModel;
+    /// let model = GenaiModel::new("gpt-5-mini").header("x-tenant", "acme");
+    /// # let _ = model;
+    /// ```
     #[must_use]
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.options.headers.push((name.into(), value.into()));
@@ -140,6 +184,12 @@ impl GenaiModel {
     /// `temperature`, `top_p`, `max_tokens`, `seed`, `stop` and `reasoning_effort` are put where the provider wants them;
     /// anything else goes into the body of the request under the name that it is given here. A setting that a provider
     /// has no place for is a permanent error, and not dropped.
+    ///
+    /// ```
+    /// # use protolink::model::GenaiModel;
+    /// let model = GenaiModel::new("gpt-5-mini").option("temperature", 0.2).option("max_tokens", 500);
+    /// # let _ = model;
+    /// ```
     #[must_use]
     pub fn option(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.options.set(name.into(), value.into());

@@ -8,11 +8,16 @@ use crate::message::ToolCall;
 /// A whole reply of the model.
 ///
 /// ```
+/// use protolink::ToolCall;
 /// use protolink::model::{FinishReason, ModelReply, Usage};
 ///
 /// let plain = ModelReply::Final("Paris".to_owned());
 /// let reported = ModelReply::text("Paris").with_usage(Usage::new(12, 1)).with_finish_reason(FinishReason::Stop);
-/// # let _ = (plain, reported);
+/// let calls = ModelReply::calls(None, vec![ToolCall::new("call_1", "search", serde_json::json!({ "query": "desk" }))]);
+///
+/// assert_eq!(plain.into_reported().finish_reason, FinishReason::Stop);
+/// assert_eq!(reported.with_provider("signature".into()).into_reported().usage.total(), 13);
+/// assert_eq!(calls.into_reported().tool_calls().len(), 1);
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum ModelReply {
@@ -30,6 +35,15 @@ pub enum ModelReply {
 }
 
 /// A reply with what the provider reports about it.
+///
+/// ```
+/// use protolink::model::{FinishReason, ModelReply, ReplyContent};
+///
+/// let reply = ModelReply::text("Paris").into_reported();
+/// assert_eq!(reply.content, ReplyContent::Final("Paris".to_owned()));
+/// assert_eq!(reply.finish_reason, FinishReason::Stop);
+/// assert!(reply.tool_calls().is_empty());
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ReportedReply {
@@ -45,6 +59,15 @@ pub struct ReportedReply {
 }
 
 /// What a reply says.
+///
+/// ```
+/// use protolink::model::{ModelReply, ReplyContent};
+///
+/// match ModelReply::text("Paris").into_reported().content {
+///     ReplyContent::Final(text) => assert_eq!(text, "Paris"),
+///     ReplyContent::Calls { calls, .. } => println!("{} tools are called", calls.len()),
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReplyContent {
@@ -123,6 +146,13 @@ impl ReportedReply {
 }
 
 /// Why a model stopped.
+///
+/// ```
+/// use protolink::model::{FinishReason, ModelReply};
+///
+/// let cut_off = ModelReply::text("Once upon a").with_finish_reason(FinishReason::Length);
+/// assert_eq!(cut_off.into_reported().finish_reason, FinishReason::Length);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -140,6 +170,13 @@ pub enum FinishReason {
 }
 
 /// Tokens that model calls used.
+///
+/// ```
+/// use protolink::model::Usage;
+///
+/// let usage = Usage::new(120, 30);
+/// assert_eq!((usage.input_tokens, usage.output_tokens, usage.total()), (120, 30, 150));
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Usage {

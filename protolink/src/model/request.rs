@@ -78,6 +78,13 @@ impl<M: Model + ?Sized> Model for Arc<M> {
 }
 
 /// Which model is asked.
+///
+/// ```
+/// use protolink::model::ModelId;
+///
+/// let id = ModelId::new("openai", "gpt-5-mini");
+/// assert_eq!(id.to_string(), "openai/gpt-5-mini");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ModelId {
@@ -102,6 +109,27 @@ impl fmt::Display for ModelId {
 }
 
 /// One request as it is sent; every attempt of a step sends this very one (contract M6).
+///
+/// ```
+/// use protolink::async_trait;
+/// use protolink::model::{ChunkSink, Model, ModelError, ModelId, ModelReply, PreparedRequest};
+///
+/// struct Inspector;
+///
+/// #[async_trait]
+/// impl Model for Inspector {
+///     fn id(&self) -> ModelId {
+///         ModelId::new("test", "inspector")
+///     }
+///
+///     async fn respond(&self, request: &PreparedRequest<'_>, _: &mut ChunkSink<'_>) -> Result<ModelReply, ModelError> {
+///         let tools: Vec<&str> = request.tools().iter().map(|tool| tool.name()).collect();
+///         let (system, messages) = (request.system().len(), request.messages().len());
+///         let typed = request.answer_schema().is_some();
+///         Ok(ModelReply::text(format!("{messages} messages, {system} bytes, {tools:?}, typed: {typed}")))
+///     }
+/// }
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct PreparedRequest<'a> {
     pub(crate) system: &'a str,
@@ -139,6 +167,32 @@ impl<'a> PreparedRequest<'a> {
 /// Takes the parts of a reply while the model makes them.
 ///
 /// What goes through it is provisional: the reply that counts is the one that [`Model::respond`] returns.
+///
+/// ```
+/// use protolink::async_trait;
+/// use protolink::model::{ChunkSink, Model, ModelError, ModelId, ModelReply, PreparedRequest};
+///
+/// struct Storyteller;
+///
+/// #[async_trait]
+/// impl Model for Storyteller {
+///     fn id(&self) -> ModelId {
+///         ModelId::new("test", "storyteller")
+///     }
+///
+///     async fn respond(&self, _: &PreparedRequest<'_>, chunks: &mut ChunkSink<'_>) -> Result<ModelReply, ModelError> {
+///         let words = ["Once ", "upon ", "a ", "time."];
+///         if chunks.is_listened_to() {
+///             words.iter().for_each(|word| chunks.text(word));
+///         }
+///         Ok(ModelReply::text(words.concat()))
+///     }
+/// }
+///
+/// // For calling a model by hand.
+/// let mut nobody = ChunkSink::ignored();
+/// nobody.text("unheard");
+/// ```
 pub struct ChunkSink<'s> {
     listener: Option<&'s mut (dyn FnMut(&str) + Send)>,
     shown: bool,

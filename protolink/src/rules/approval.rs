@@ -7,6 +7,15 @@ use serde_json::Value;
 use crate::ids::{ActionId, RunId};
 
 /// What a person is asked to approve: one call with its exact arguments.
+///
+/// ```
+/// use protolink::rules::{Approval, ApprovalRequest};
+///
+/// fn ask(request: &ApprovalRequest) -> Approval {
+///     println!("May `{}` run with {}? It can {:?}.", request.tool, request.arguments, request.capabilities);
+///     Approval::Undecided
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ApprovalRequest {
@@ -23,6 +32,19 @@ pub struct ApprovalRequest {
 }
 
 /// A person's word. Only [`Approve`](Self::Approve) approves (contract D11).
+///
+/// ```
+/// use protolink::rules::Approval;
+///
+/// fn word_of(typed: &str) -> Approval {
+///     match typed {
+///         "y" | "yes" => Approval::Approve,
+///         "n" | "no" => Approval::Reject { reason: "the person said no".to_owned() },
+///         _ => Approval::Undecided,
+///     }
+/// }
+/// assert_eq!(word_of("yes"), Approval::Approve);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Approval {

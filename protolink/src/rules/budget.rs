@@ -13,7 +13,13 @@ use serde::{Deserialize, Serialize};
 /// use protolink::prelude::*;
 /// use std::time::Duration;
 ///
-/// let budget = Budget::new().max_steps(8).max_tool_calls(20).max_wall_time(Duration::from_secs(60));
+/// let budget = Budget::new()
+///     .max_steps(8)
+///     .max_model_calls(12)
+///     .max_tool_calls(20)
+///     .max_input_tokens(50_000)
+///     .max_tokens(60_000)
+///     .max_wall_time(Duration::from_secs(60));
 /// # let _ = Agent::builder("a").budget(budget);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -152,6 +158,23 @@ impl Default for Budget {
 }
 
 /// What a run spent so far; it goes on over a resume (contract D10).
+///
+/// ```
+/// use protolink::durable::Record;
+/// use protolink::prelude::*;
+/// use protolink::testing::{Reply, ScriptedModel};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let model = ScriptedModel::new([Reply::text("done").usage(120, 30)]);
+/// let agent = Agent::builder("a").model(model).durable(MemoryStore::new()).build()?;
+/// agent.run("Go.").run_id("r-1").await?;
+/// let journal = agent.journal("r-1").await?;
+/// let Some(Record::Completed { spent, .. }) = journal.last() else { panic!("it answered") };
+/// assert_eq!((spent.steps, spent.input_tokens, spent.output_tokens), (1, 120, 30));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Spent {
@@ -170,6 +193,21 @@ pub struct Spent {
 }
 
 /// The limit that the next operation would have passed.
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::rules::BudgetLimit;
+/// use protolink::testing::ScriptedModel;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let agent = Agent::builder("a").model(ScriptedModel::new([])).build()?;
+/// let refused = agent.run("Go.").budget(Budget::new().max_steps(0)).await;
+/// assert!(matches!(refused, Err(Error::Budget { limit: BudgetLimit::Steps(0), .. })));
+/// assert_eq!(BudgetLimit::Steps(8).to_string(), "8 steps");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -10,6 +10,22 @@ use crate::run_context::RunContext;
 use crate::tool::ToolSpec;
 
 /// What the policy says of a call.
+///
+/// ```
+/// use protolink::rules::{Decision, Policy, PolicyRequest};
+///
+/// struct SmallSums;
+///
+/// impl Policy for SmallSums {
+///     fn decide(&self, request: &PolicyRequest<'_>) -> Decision {
+///         match request.arguments["cents"].as_u64() {
+///             None | Some(0..1_000) => Decision::Allow,
+///             Some(1_000..100_000) => Decision::RequireApproval,
+///             Some(_) => Decision::Deny { reason: "the sum is too high".to_owned() },
+///         }
+///     }
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -26,6 +42,24 @@ pub enum Decision {
 }
 
 /// A call that is about to run, as the policy is asked about it.
+///
+/// ```
+/// use protolink::rules::{Decision, Policy, PolicyRequest};
+///
+/// /// Each user may read; only some may write.
+/// struct Writers(Vec<String>);
+///
+/// impl Policy for Writers {
+///     fn decide(&self, request: &PolicyRequest<'_>) -> Decision {
+///         let user = request.context.get("user").and_then(|user| user.as_str()).unwrap_or_default();
+///         let writes = request.tool.capabilities().iter().any(|capability| capability == "write");
+///         if writes && !self.0.iter().any(|writer| writer == user) {
+///             return Decision::Deny { reason: "this user may not write".to_owned() };
+///         }
+///         Decision::Allow
+///     }
+/// }
+/// ```
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct PolicyRequest<'a> {

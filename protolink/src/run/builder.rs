@@ -56,18 +56,61 @@ impl<'c> RunBuilder<'c> {
     /// Names the run; a random name is made where none is given. A durable run's name is unique in its store.
     ///
     /// An empty name is [`Error::EmptyRunId`] when the run starts.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::{Reply, ScriptedModel};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let agent = Agent::builder("a").model(ScriptedModel::new([Reply::text("done")])).build()?;
+    /// let outcome = agent.run("Go.").run_id("order-17").await?;
+    /// assert_eq!(outcome.answer().map(|answer| answer.run_id().as_str()), Some("order-17"));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn run_id(mut self, run_id: impl Into<RunId>) -> Self {
         self.start.context.run_id = run_id.into();
         self
     }
 
     /// The limits of this run, in place of the agent's.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::{Reply, ScriptedModel};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let agent = Agent::builder("a").model(ScriptedModel::new([])).build()?;
+    /// let refused = agent.run("Go.").budget(Budget::new().max_model_calls(0)).await;
+    /// assert!(matches!(refused, Err(Error::Budget { .. })));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn budget(mut self, budget: Budget) -> Self {
         self.start.budget = Some(budget);
         self
     }
 
     /// Gives hooks, tools and the policy a value to read under `key`.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::{Reply, ScriptedModel};
+    /// #[before_model]
+    /// fn greet(request: &mut ModelRequest<'_>) {
+    ///     let user = request.context().get("user").and_then(|user| user.as_str()).unwrap_or("guest").to_owned();
+    ///     request.history().append_system(format!("The user is {user}."));
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let model = ScriptedModel::new([Reply::text("Hello, Ada.")]);
+    /// let agent = Agent::builder("a").model(model.clone()).hooks(hooks![greet]).build()?;
+    /// agent.run("Hi!").context("user", "Ada").await?;
+    /// assert_eq!(model.requests()[0].system, "The user is Ada.");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn context(mut self, key: impl Into<String>, value: impl Serialize) -> Self {
         match to_value(&value) {
             Ok(value) => drop(self.start.context.metadata.insert(key.into(), value)),
@@ -77,18 +120,72 @@ impl<'c> RunBuilder<'c> {
     }
 
     /// Labels the run, for finding it again in a store.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::{Reply, ScriptedModel};
+    /// use protolink::durable::{Page, RunFilter, RunStore};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let store = MemoryStore::new();
+    /// let model = ScriptedModel::new([Reply::text("done")]);
+    /// let agent = Agent::builder("a").model(model).durable(store.clone()).build()?;
+    /// agent.run("Go.").run_id("r-1").label("tenant", "acme").await?;
+    ///
+    /// let found = store.list(&RunFilter::new().label("tenant", "acme"), Page::default()).await?;
+    /// assert_eq!(found.runs[0].run_id, "r-1");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn label(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
         self.start.context.labels.insert(key.into(), value.into());
         self
     }
 
     /// Lets this token cancel the run (contract S7).
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::{Reply, ScriptedModel};
+    /// use protolink::CancellationToken;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let agent = Agent::builder("a").model(ScriptedModel::new([Reply::hang()])).build()?;
+    /// let token = CancellationToken::new();
+    /// token.cancel(); // from a signal handler, a deadline, a closed connection
+    /// assert!(matches!(agent.run("Go.").cancel(token).await, Err(Error::Cancelled { .. })));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn cancel(mut self, token: CancellationToken) -> Self {
         self.start.cancel = token;
         self
     }
 
     /// Holds text back until the check has passed, so that a refused answer shows no character of itself.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::{Reply, ScriptedModel};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let model = ScriptedModel::new([Reply::text("a secret")]);
+    /// let agent = Agent::builder("a")
+    ///     .model(model)
+    ///     .before_complete("no_secrets", |response: &mut FinalResponse<'_>| match response.text() {
+    ///         Some(text) if text.contains("secret") => Err("it tells a secret"),
+    ///         _ => Ok(()),
+    ///     })
+    ///     .build()?;
+    /// let mut stream = agent.run("Tell me.").hold_output(true).stream();
+    /// while let Some(event) = stream.next().await {
+    ///     assert!(!matches!(event, Ok(RunEvent::TextDelta { .. })), "nothing of a refused answer is shown");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn hold_output(mut self, hold: bool) -> Self {
         self.start.hold_output = hold;
         self
@@ -124,6 +221,24 @@ impl<'c> RunBuilder<'c> {
 
     /// Runs while the stream is read, and shows what happens. The last item is `Completed`, `Interrupted` or an error;
     /// dropping the stream before drops the run.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::{Reply, ScriptedModel};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let agent = Agent::builder("a").model(ScriptedModel::new([Reply::text("Once upon a time.")])).build()?;
+    /// let mut stream = agent.run("Tell me a story.").stream();
+    /// while let Some(event) = stream.next().await {
+    ///     match event? {
+    ///         RunEvent::TextDelta { text, .. } => print!("{text}"), // provisional
+    ///         RunEvent::Completed(answer) => assert_eq!(answer.text(), "Once upon a time."),
+    ///         _ => {}
+    ///     }
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn stream(self) -> RunStream<'c> {
         let (sender, events) = unbounded_channel();
         RunStream::new(events, self.listened_to_by(sender).go())
@@ -132,6 +247,19 @@ impl<'c> RunBuilder<'c> {
 
 impl RunBuilder<'static> {
     /// Starts the run in a task of its own: it goes on whether or not its events are read.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::{Reply, ScriptedModel};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let agent = Agent::builder("a").model(ScriptedModel::new([Reply::text("done")])).build()?;
+    /// let handle = agent.run("Go.").start();
+    /// println!("{} runs", handle.run_id());
+    /// assert_eq!(handle.result().await?.answer().map(Answer::text), Some("done"));
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Panics
     /// Never by itself; like `tokio::spawn` it needs to be called inside a runtime, and says so otherwise.

@@ -29,6 +29,29 @@ struct Ended {
 }
 
 /// A tool did not end in its time; found as the `source` of [`Error::Tool`](crate::Error::Tool).
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::testing::{Reply, ScriptedModel};
+/// use protolink::ToolTimedOut;
+/// use std::time::Duration;
+///
+/// /// Never ends.
+/// #[tool]
+/// async fn wait() -> String {
+///     std::future::pending().await
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let model = ScriptedModel::new([Reply::call("wait", serde_json::json!({}))]);
+/// let timeout = Duration::from_millis(5);
+/// let agent = Agent::builder("a").model(model).tools(tools![wait]).tool_timeout(timeout).build()?;
+/// let Err(Error::Tool { source, .. }) = agent.invoke("Go.").await else { panic!("it fails") };
+/// assert_eq!(source.downcast_ref(), Some(&ToolTimedOut { after: timeout }));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the tool did not return within {after:?}; whether its effect happened is not known")]
 pub struct ToolTimedOut {
@@ -37,6 +60,27 @@ pub struct ToolTimedOut {
 }
 
 /// A tool panicked; found as the `source` of [`Error::Tool`](crate::Error::Tool).
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::testing::{Reply, ScriptedModel};
+/// use protolink::ToolPanicked;
+///
+/// /// Always panics.
+/// #[tool]
+/// fn broken() -> String {
+///     panic!("no catalogue")
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let model = ScriptedModel::new([Reply::call("broken", serde_json::json!({}))]);
+/// let agent = Agent::builder("a").model(model).tools(tools![broken]).build()?;
+/// let Err(Error::Tool { source, .. }) = agent.invoke("Go.").await else { panic!("it fails") };
+/// assert_eq!(source.downcast_ref(), Some(&ToolPanicked { message: "no catalogue".to_owned() }));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the tool panicked: {message}")]
 pub struct ToolPanicked {

@@ -16,6 +16,28 @@ use crate::ids::RunId;
 use crate::outcome::Outcome;
 
 /// A started run. Dropping the handle lets the run go on.
+///
+/// ```
+/// # use protolink::prelude::*;
+/// # use protolink::testing::{Reply, ScriptedModel};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let agent = Agent::builder("a").model(ScriptedModel::new([Reply::text("done")])).build()?;
+/// let handle = agent.run("Go.").run_id("r-1").start();
+/// let mut events = handle.events();
+/// let watching = tokio::spawn(async move {
+///     let mut seen = 0;
+///     while events.next().await.is_some() {
+///         seen += 1;
+///     }
+///     seen
+/// });
+/// assert_eq!(handle.run_id().as_str(), "r-1");
+/// assert!(handle.result().await?.answer().is_some());
+/// assert!(watching.await? > 0);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct RunHandle {
     run_id: RunId,
@@ -43,17 +65,59 @@ impl RunHandle {
     /// What happens in the run, from its beginning. Reading it is up to you: the run goes on either way.
     ///
     /// It has one reader: asked a second time, it gives a stream without events.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::{Reply, ScriptedModel};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let agent = Agent::builder("a").model(ScriptedModel::new([Reply::text("done")])).build()?;
+    /// let handle = agent.run("Go.").start();
+    /// let mut events = handle.events();
+    /// assert!(matches!(events.next().await, Some(RunEvent::Started { .. })));
+    /// assert!(handle.events().next().await.is_none(), "it has one reader");
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn events(&self) -> RunEvents {
         RunEvents { events: self.events.lock().unwrap_or_else(PoisonError::into_inner).take() }
     }
 
     /// Cancels the run, and has that recorded (contract S7). [`result`](Self::result) tells when it is done.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::{Reply, ScriptedModel};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let agent = Agent::builder("a").model(ScriptedModel::new([Reply::hang()])).build()?;
+    /// let handle = agent.run("Go.").start();
+    /// handle.cancel();
+    /// assert!(matches!(handle.result().await, Err(Error::Cancelled { .. })));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn cancel(&self) {
         self.cancel.cancel();
     }
 
     /// Waits for the end of the run.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::{Reply, ScriptedModel};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let agent = Agent::builder("a").model(ScriptedModel::new([Reply::text("done")])).build()?;
+    /// let handle = agent.run("Go.").start();
+    /// match handle.result().await? {
+    ///     Outcome::Completed(answer) => assert_eq!(answer.text(), "done"),
+    ///     Outcome::Interrupted(waits_for) => println!("{waits_for}"),
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// What the run failed with.
@@ -69,7 +133,23 @@ impl RunHandle {
     }
 }
 
-/// The events of a started run.
+/// The events of a started run, from its beginning; also a `Stream` of [`futures-core`](futures_core).
+///
+/// ```
+/// # use protolink::prelude::*;
+/// # use protolink::testing::{Reply, ScriptedModel};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let agent = Agent::builder("a").model(ScriptedModel::new([Reply::text("done")])).build()?;
+/// let mut events = agent.run("Go.").start().events();
+/// let mut last = None;
+/// while let Some(event) = events.next().await {
+///     last = Some(event);
+/// }
+/// assert!(matches!(last, Some(RunEvent::Completed(_))));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct RunEvents {
     events: Option<UnboundedReceiver<RunEvent>>,

@@ -4,6 +4,7 @@
 mod builder;
 mod check;
 mod fold;
+mod go;
 mod history;
 mod settle;
 mod stand;

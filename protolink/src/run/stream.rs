@@ -15,6 +15,22 @@ use crate::outcome::Outcome;
 /// What happens in a run, as it happens; reading the stream drives the run.
 ///
 /// It ends with exactly one of `Completed`, `Interrupted` and an error. Dropping it before drops the run.
+///
+/// ```
+/// # use protolink::prelude::*;
+/// # use protolink::testing::{Reply, ScriptedModel};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let agent = Agent::builder("a").model(ScriptedModel::new([Reply::text("done")])).build()?;
+/// let mut stream = agent.run("Go.").stream();
+/// let mut last = None;
+/// while let Some(event) = stream.next().await {
+///     last = Some(event?);
+/// }
+/// assert!(matches!(last, Some(RunEvent::Completed(answer)) if answer.text() == "done"));
+/// # Ok(())
+/// # }
+/// ```
 #[must_use = "a streamed run does nothing unless it is read"]
 pub struct RunStream<'c> {
     events: UnboundedReceiver<RunEvent>,

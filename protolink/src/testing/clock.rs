@@ -10,7 +10,7 @@ use crate::durable::{Clock, Timestamp};
 ///
 /// ```
 /// use std::time::Duration;
-/// use protolink::durable::{Clock, MemoryStore};
+/// use protolink::durable::{Clock, MemoryStore, Timestamp};
 /// use protolink::testing::ManualClock;
 ///
 /// let clock = ManualClock::new();
@@ -18,6 +18,9 @@ use crate::durable::{Clock, Timestamp};
 /// let start = clock.now();
 /// clock.advance(Duration::from_secs(60));
 /// assert_eq!(clock.now().since(start), Duration::from_secs(60));
+/// clock.rewind(Duration::from_secs(90)); // as a corrected system clock does
+/// clock.set(Timestamp::from_millis(0));
+/// assert_eq!(clock.now(), ManualClock::at(Timestamp::from_millis(0)).now());
 /// # drop(store);
 /// ```
 #[derive(Clone, Debug)]

@@ -59,6 +59,25 @@ pub use self::report::{HookRun, MatrixCase, MatrixError, MatrixReport};
 ///   reconciled with what came of it in the first run: its result, or that it failed.
 /// - A run that its store loses is begun again once, and one that does not come to an end is left after a number of
 ///   processes that follows from the first run; the report says so.
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::testing::Reply;
+/// use protolink::testing::matrix::Matrix;
+/// use serde_json::json;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let script = [Reply::call("ask_user", json!({ "question": "Which size?" })), Reply::text("A small one, then.")];
+/// let report = Matrix::new("Order a lamp.", script)
+///     .store("a second one", MemoryStore::new())
+///     .reply("small")
+///     .run(|model| Agent::builder("clerk").model(model).ask_user())
+///     .await?;
+/// assert_eq!(report.answer(), "A small one, then.");
+/// # Ok(())
+/// # }
+/// ```
 #[must_use = "a matrix does nothing until it is run"]
 pub struct Matrix {
     prompt: String,

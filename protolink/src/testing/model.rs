@@ -63,6 +63,24 @@ pub(super) struct Position {
 }
 
 /// A request as the model was sent it.
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::testing::{Reply, ScriptedModel};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let model = ScriptedModel::new([Reply::text("Paris")]);
+/// let agent = Agent::builder("a").instructions("Answer in one word.").model(model.clone()).build()?;
+/// agent.invoke("What is the capital of France?").await?;
+///
+/// let request = &model.requests()[0];
+/// assert_eq!(request.system, "Answer in one word.");
+/// assert_eq!(request.messages[0].text(), Some("What is the capital of France?"));
+/// assert!(request.tool_names().is_empty());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct RecordedRequest {
@@ -101,6 +119,20 @@ impl ScriptedModel {
     }
 
     /// A model that makes its reply of the request.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::{Reply, ScriptedModel};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let parrot = ScriptedModel::from_fn(|request| {
+    ///     Reply::text(request.messages.last().and_then(|message| message.text()).unwrap_or_default())
+    /// });
+    /// let agent = Agent::builder("parrot").model(parrot).build()?;
+    /// assert_eq!(agent.invoke("Hello!").await?.text(), "Hello!");
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn from_fn(reply: impl Fn(&RecordedRequest) -> Reply + Send + Sync + 'static) -> Self {
         Self::of(Script::Function(Box::new(reply)))
@@ -112,6 +144,13 @@ impl ScriptedModel {
     }
 
     /// Gives the model another name; it is a part of the contract's fingerprint.
+    ///
+    /// ```
+    /// # use protolink::testing::ScriptedModel;
+    /// use protolink::model::Model;
+    ///
+    /// assert_eq!(ScriptedModel::new([]).named("gpt-5").id().to_string(), "scripted/gpt-5");
+    /// ```
     #[must_use]
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.id = ModelId::new("scripted", name);
@@ -119,6 +158,22 @@ impl ScriptedModel {
     }
 
     /// Makes it a model that does not take tools by itself, so that the system message tells it of them.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::{Reply, ScriptedModel};
+    /// # /// Search the catalogue.
+    /// # #[tool]
+    /// # fn search(query: String) -> String { query }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let model = ScriptedModel::new([Reply::text("done")]).without_native_tools();
+    /// let agent = Agent::builder("a").model(model.clone()).tools(tools![search]).build()?;
+    /// agent.invoke("Go.").await?;
+    /// assert!(model.requests()[0].system.contains("search"));
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn without_native_tools(mut self) -> Self {
         self.native_tools = false;
@@ -126,6 +181,19 @@ impl ScriptedModel {
     }
 
     /// Keeps no requests, for benchmarks: what is kept grows with the conversation at every step.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::{Reply, ScriptedModel};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let model = ScriptedModel::from_fn(|_| Reply::text("done")).without_recording();
+    /// let agent = Agent::builder("a").model(model.clone()).build()?;
+    /// agent.invoke("Go.").await?;
+    /// assert_eq!((model.request_count(), model.requests().len()), (1, 0));
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn without_recording(mut self) -> Self {
         self.recording = false;
@@ -244,6 +312,19 @@ impl fmt::Debug for ScriptedModel {
 }
 
 /// Waits that tests need not sit through: retries without delay.
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::testing::{Reply, ScriptedModel, retry_at_once};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let model = ScriptedModel::new([Reply::transient("busy"), Reply::text("done")]);
+/// let agent = Agent::builder("a").model(model).retry(retry_at_once()).build()?;
+/// assert_eq!(agent.invoke("Go.").await?.text(), "done");
+/// # Ok(())
+/// # }
+/// ```
 #[must_use]
 pub fn retry_at_once() -> crate::rules::Retry {
     crate::rules::Retry::new().min_delay(Duration::ZERO).max_delay(Duration::ZERO)

@@ -14,6 +14,17 @@ mod sealed {
 }
 
 /// An input that a test lends to a hook: [`RequestFixture`], [`ObservationFixture`] or [`ResponseFixture`].
+///
+/// ```
+/// use protolink::testing::{Fixture, RequestFixture};
+///
+/// /// How much a hook does.
+/// fn edits<F: Fixture>(mut fixture: F, hook: impl FnOnce(&mut F::Subject<'_>)) -> usize {
+///     fixture.lend(hook);
+///     fixture.done().len()
+/// }
+/// assert_eq!(edits(RequestFixture::new(), |request| request.history().set_system("Be brief.")), 1);
+/// ```
 pub trait Fixture: sealed::Sealed {
     /// What a hook is given.
     type Subject<'r>;
@@ -24,7 +35,7 @@ pub trait Fixture: sealed::Sealed {
     /// Lends the input.
     fn lend<R>(&mut self, hook: impl FnOnce(&mut Self::Subject<'_>) -> R) -> R;
 
-    /// Lends the input to an async hook.
+    /// Lends the input to an async hook, as [`assert_repeatable_async`] does.
     fn lend_async<R>(&mut self, hook: impl AsyncFnOnce(&mut Self::Subject<'_>) -> R) -> impl Future<Output = R>;
 }
 

@@ -8,6 +8,33 @@ use crate::message::ToolCall;
 use crate::model::Usage;
 
 /// One reply of a [`ScriptedModel`](super::ScriptedModel).
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::testing::{Reply, ScriptedModel};
+/// use serde_json::json;
+/// use std::time::Duration;
+///
+/// /// Search the catalogue.
+/// #[tool]
+/// fn search(query: String) -> String {
+///     query
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let model = ScriptedModel::new([
+///     Reply::transient("status 503").retry_after(Duration::ZERO),
+///     Reply::call("search", json!({ "query": "desk" })).saying("Let me look.").usage(120, 8),
+///     Reply::calls([("search", json!({ "query": "floor" })), ("search", json!({ "query": "wall" }))]),
+///     Reply::call_with_id("own-id", "search", json!({ "query": "reading" })),
+///     Reply::chunks(["Four ", "lamps."]).after(Duration::from_millis(1)),
+/// ]);
+/// let agent = Agent::builder("a").model(model).tools(tools![search]).build()?;
+/// assert_eq!(agent.invoke("Which lamps?").await?.text(), "Four lamps.");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[must_use]
 pub struct Reply {
@@ -84,26 +111,83 @@ impl Reply {
     }
 
     /// A failure after which asking again does not help.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::{Reply, ScriptedModel};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let agent = Agent::builder("a").model(ScriptedModel::new([Reply::permanent("status 401")])).retry(Retry::never()).build()?;
+    /// assert!(matches!(agent.invoke("Go.").await, Err(Error::Model { .. })));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn permanent(message: impl Into<String>) -> Self {
         Self::new(Body::Permanent(message.into()))
     }
 
     /// A reply that a length limit cut off.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::{Reply, ScriptedModel};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let agent = Agent::builder("a").model(ScriptedModel::new([Reply::truncated()])).retry(Retry::never()).build()?;
+    /// assert!(matches!(agent.invoke("Go.").await, Err(Error::Truncated { .. })));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn truncated() -> Self {
         Self::new(Body::Truncated("cut o".to_owned()))
     }
 
     /// The model panics.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::{Reply, ScriptedModel};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let agent = Agent::builder("a").model(ScriptedModel::new([Reply::panic("oh no")])).retry(Retry::never()).build()?;
+    /// assert!(matches!(agent.invoke("Go.").await, Err(Error::ModelPanicked { .. })));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn panic(message: impl Into<String>) -> Self {
         Self::new(Body::Panic(message.into()))
     }
 
     /// The model never replies.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::{Reply, ScriptedModel};
+    /// # use std::time::Duration;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let agent = Agent::builder("a").model(ScriptedModel::new([Reply::hang()])).build()?;
+    /// let waited = tokio::time::timeout(Duration::from_millis(5), agent.invoke("Go.")).await;
+    /// assert!(waited.is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn hang() -> Self {
         Self::new(Body::Hang)
     }
 
     /// Shows the text so far, and ends in another way: `Reply::chunks(["do"]).then(Reply::transient("reset"))`.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::{Reply, ScriptedModel};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let agent = Agent::builder("a").model(ScriptedModel::new([Reply::chunks(["do"]).then(Reply::transient("reset"))])).retry(Retry::never()).build()?;
+    /// assert!(matches!(agent.invoke("Go.").await, Err(Error::Model { .. })));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn then(self, end: Self) -> Self {
         Self { chunks: self.chunks, ..end }
     }

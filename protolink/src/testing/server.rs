@@ -1,4 +1,17 @@
 //! A model server on loopback: an agent is tested over HTTP, down to the byte, without a provider.
+//!
+//! ```
+//! use protolink::testing::Reply;
+//! use protolink::testing::server::ModelServer;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let server = ModelServer::start([Reply::text("done")]).await?;
+//! println!("an OpenAI-compatible server listens at {}", server.base_url());
+//! assert!(server.requests().is_empty());
+//! # Ok(())
+//! # }
+//! ```
 
 mod anthropic;
 mod format;
@@ -81,6 +94,29 @@ impl ModelServer {
     }
 
     /// Starts a server that makes its reply of the request.
+    ///
+    /// ```
+    /// use protolink::testing::Reply;
+    /// use protolink::testing::server::ModelServer;
+    /// # #[cfg(feature = "genai-http")]
+    /// use protolink::model::GenaiModel;
+    /// use protolink::prelude::*;
+    ///
+    /// # #[cfg(feature = "genai-http")]
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let server = ModelServer::from_fn(|request| {
+    ///     let prompt = request.json()["messages"][0]["content"].clone();
+    ///     Reply::text(format!("You said {prompt}."))
+    /// })
+    /// .await?;
+    /// let agent = Agent::builder("a").model(GenaiModel::new("any").base_url(server.base_url())).build()?;
+    /// assert_eq!(agent.invoke("hello").await?.text(), "You said \"hello\".");
+    /// # Ok(())
+    /// # }
+    /// # #[cfg(not(feature = "genai-http"))]
+    /// # fn main() {}
+    /// ```
     ///
     /// # Errors
     /// Where the machine gives no port.

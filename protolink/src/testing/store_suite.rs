@@ -28,6 +28,14 @@ use crate::durable::RunStore;
 /// The suite waits about two seconds in all, for leases to run out. Where the store's clock can be given,
 /// [`run_on_clock`] is faster and has a few rules more.
 ///
+/// ```
+/// use protolink::durable::MemoryStore;
+/// use protolink::testing::store_suite;
+///
+/// let kept = store_suite::run(async || MemoryStore::new());
+/// # let _ = kept; // it takes two seconds
+/// ```
+///
 /// # Errors
 /// [`BrokenRules`] with every rule that the store breaks.
 pub async fn run<S: RunStore>(store: impl AsyncFn() -> S) -> Result<(), BrokenRules> {
@@ -36,6 +44,17 @@ pub async fn run<S: RunStore>(store: impl AsyncFn() -> S) -> Result<(), BrokenRu
 
 /// Runs a store through the suite on a clock that the suite moves, forwards and backwards. `store` gives an empty
 /// store, on the clock that it is called with, each time it is called.
+///
+/// ```
+/// use protolink::durable::MemoryStore;
+/// use protolink::testing::store_suite;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// store_suite::run_on_clock(async |clock| MemoryStore::new().with_clock(clock)).await?;
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// # Errors
 /// [`BrokenRules`] with every rule that the store breaks.
@@ -57,6 +76,21 @@ async fn run_all(trial: impl AsyncFn() -> Trial) -> Result<(), BrokenRules> {
 }
 
 /// The rules that a store broke; `{}` and `{:?}` both show a line for each.
+///
+/// ```
+/// use protolink::durable::MemoryStore;
+/// use protolink::testing::store_suite;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// // A store that does not take the time from the clock that it is given.
+/// let verdict = store_suite::run_on_clock(async |_clock| MemoryStore::new()).await;
+/// let broken = verdict.err().ok_or("it breaks rules")?;
+/// println!("{broken}");
+/// assert!(!broken.rules().is_empty());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct BrokenRules(Vec<BrokenRule>);
 
@@ -84,6 +118,22 @@ impl fmt::Debug for BrokenRules {
 impl std::error::Error for BrokenRules {}
 
 /// A rule that a store broke.
+///
+/// ```
+/// use protolink::durable::MemoryStore;
+/// use protolink::testing::store_suite;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// // A store that does not take the time from the clock that it is given.
+/// let verdict = store_suite::run_on_clock(async |_clock| MemoryStore::new()).await;
+/// let broken = verdict.err().ok_or("it breaks rules")?;
+/// for rule in broken.rules() {
+///     println!("{}: {}", rule.rule, rule.what);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BrokenRule {

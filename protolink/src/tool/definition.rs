@@ -15,6 +15,21 @@ use crate::ids::ActionId;
 use crate::run_context::RunContext;
 
 /// A function with `#[tool]`, as a type of the function's own name.
+///
+/// ```
+/// use protolink::Tool;
+/// use protolink::prelude::*;
+///
+/// /// Search the catalogue.
+/// #[tool]
+/// fn search(query: String) -> Vec<String> {
+///     vec![query]
+/// }
+///
+/// assert_eq!(search::NAME, "search");
+/// let hits: <search as Tool>::Output = Vec::new();
+/// # let _: Vec<String> = hits;
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool",
     label = "not a tool",
@@ -28,6 +43,24 @@ pub trait Tool: 'static {
 }
 
 /// A tool that an agent with the state `S` can run.
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::{AgentBuilder, ToolFor};
+///
+/// /// Search the catalogue.
+/// #[tool]
+/// fn search(query: String) -> Vec<String> {
+///     vec![query]
+/// }
+///
+/// /// Adds one tool, and the limit that goes with it.
+/// fn with_limit<S: Send + Sync + 'static, T: ToolFor<S>>(builder: AgentBuilder<S>) -> AgentBuilder<S> {
+///     builder.tool::<T>().budget(Budget::new().max_tool_calls(3))
+/// }
+/// # let _ =
+/// with_limit::<_, search>(Agent::builder("a"));
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool of an agent whose state is `{S}`",
     label = "not a tool here",
@@ -35,10 +68,29 @@ pub trait Tool: 'static {
 )]
 pub trait ToolFor<S>: Tool {
     /// What the builder keeps of it.
+    #[doc(hidden)]
     fn definition() -> ToolDefinition<S>;
 }
 
 /// What a failing tool does to its run.
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::testing::{Reply, ScriptedModel};
+/// use protolink::{DynTool, OnError};
+/// use serde_json::json;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let shop = DynTool::new("search", "Search the shop.", json!({ "type": "object" }), |_, _| async {
+///     Err::<String, _>("the shop is closed")
+/// });
+/// let model = ScriptedModel::new([Reply::call("search", json!({})), Reply::text("The shop is closed.")]);
+/// let agent = Agent::builder("a").model(model).dyn_tool(shop.on_error(OnError::Report)).build()?;
+/// assert_eq!(agent.invoke("Which lamps?").await?.text(), "The shop is closed.");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnError {
     /// The run fails with the tool's error.
@@ -49,6 +101,7 @@ pub enum OnError {
 }
 
 /// One call, as a tool gets it.
+#[doc(hidden)]
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ToolInput {
@@ -111,6 +164,18 @@ impl ToolContext {
     }
 
     /// Waits until the run is cancelled.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// /// Wait for a parcel.
+    /// #[tool]
+    /// async fn wait(context: ToolContext) -> Result<String, ToolError> {
+    ///     tokio::select! {
+    ///         () = context.cancelled() => Err(ToolError::rejected("nobody waits any more")),
+    ///         parcel = async { "a lamp" } => Ok(parcel.to_owned()),
+    ///     }
+    /// }
+    /// ```
     pub async fn cancelled(&self) {
         self.cancellation.cancelled().await;
     }
@@ -119,6 +184,7 @@ impl ToolContext {
 pub(crate) type ToolFn<S> = for<'a> fn(ToolInput, &'a S) -> BoxFuture<'a, Result<Value, ToolFailure>>;
 
 /// A tool as the builder keeps it.
+#[doc(hidden)]
 pub struct ToolDefinition<S> {
     pub(crate) spec: ToolSpec,
     pub(crate) output_schema: Option<Value>,

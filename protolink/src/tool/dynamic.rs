@@ -68,6 +68,14 @@ impl DynTool {
     }
 
     /// Declares that running it twice with one action id does what running it once does (contract D3).
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use serde_json::json;
+    /// # let tool = protolink::DynTool::new("noon", "Tell the time.", json!({ "type": "object" }), |_, _| async { Ok::<_, ToolError>("noon") });
+    /// let tool = tool.idempotent();
+    /// assert!(tool.spec().is_idempotent());
+    /// ```
     #[must_use]
     pub fn idempotent(mut self) -> Self {
         let capabilities = self.spec.capabilities().to_vec();
@@ -76,6 +84,14 @@ impl DynTool {
     }
 
     /// What a failure does to the run; it fails, unless said otherwise.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use serde_json::json;
+    /// # let tool = protolink::DynTool::new("noon", "Tell the time.", json!({ "type": "object" }), |_, _| async { Ok::<_, ToolError>("noon") });
+    /// let tool = tool.on_error(protolink::OnError::Report);
+    /// # let _ = tool;
+    /// ```
     #[must_use]
     pub fn on_error(mut self, on_error: OnError) -> Self {
         self.on_error = on_error;
@@ -83,6 +99,14 @@ impl DynTool {
     }
 
     /// The JSON Schema of what it gives back; a part of the contract's fingerprint.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use serde_json::json;
+    /// # let tool = protolink::DynTool::new("noon", "Tell the time.", json!({ "type": "object" }), |_, _| async { Ok::<_, ToolError>("noon") });
+    /// let tool = tool.output_schema(json!({ "type": "string" }));
+    /// # let _ = tool;
+    /// ```
     #[must_use]
     pub fn output_schema(mut self, schema: Value) -> Self {
         self.output_schema = Some(schema);

@@ -17,6 +17,23 @@ use crate::value::ValueError;
 /// fn halve(number: i64) -> Result<i64, ToolError> {
 ///     if number % 2 == 0 { Ok(number / 2) } else { Err(ToolError::rejected("the number must be even")) }
 /// }
+///
+/// /// Give money back.
+/// #[tool(capability = "money")]
+/// async fn refund(cents: u64) -> Result<String, ToolError> {
+///     if cents > 100_000 {
+///         // The model is told, and may try another way.
+///         return Err(ToolError::reported("the bank takes no such sum"));
+///     }
+///     match bank(cents).await {
+///         Ok(receipt) => Ok(receipt),
+///         // Was it paid? Nobody does it again before somebody has looked.
+///         Err(error) if error.kind() == std::io::ErrorKind::TimedOut => Err(ToolError::uncertain(error)),
+///         // The run fails, as by `?`.
+///         Err(error) => Err(ToolError::failed(error)),
+///     }
+/// }
+/// # async fn bank(_cents: u64) -> std::io::Result<String> { Ok(String::new()) }
 /// ```
 pub enum ToolError {
     /// Nothing happened; the model is told why and can correct itself.
@@ -109,6 +126,22 @@ impl From<ValueError> for ToolFailure {
 
 /// What a tool may return as its error: [`ToolError`], any `std::error::Error + Send + Sync + 'static`, a boxed one,
 /// `String` or `&str`.
+///
+/// ```
+/// use protolink::prelude::*;
+///
+/// /// Read a page.
+/// #[tool]
+/// fn read(path: String) -> Result<String, std::io::Error> {
+///     std::fs::read_to_string(path)
+/// }
+///
+/// /// Find a page.
+/// #[tool]
+/// fn find(title: String) -> Result<String, String> {
+///     Err(format!("there is no page `{title}`"))
+/// }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the error of a tool",
     label = "not an error",

@@ -100,6 +100,51 @@ impl McpTools {
 
     /// Waits until the server announces that its list is no longer this one (`tools/list_changed`).
     ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::{Reply, ScriptedModel};
+    /// # use serde_json::json;
+    /// # use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
+    /// use protolink::McpTools;
+    /// # async fn clock_server(stream: DuplexStream) -> std::io::Result<()> {
+    /// #     let (reader, mut writer) = tokio::io::split(stream);
+    /// #     let mut lines = BufReader::new(reader).lines();
+    /// #     while let Some(line) = lines.next_line().await? {
+    /// #         let request: serde_json::Value = serde_json::from_str(&line)?;
+    /// #         let Some(id) = request.get("id") else { continue };
+    /// #         let result = match request["method"].as_str() {
+    /// #             Some("initialize") => json!({
+    /// #                 "protocolVersion": request["params"]["protocolVersion"],
+    /// #                 "capabilities": { "tools": { "listChanged": true } },
+    /// #                 "serverInfo": { "name": "clock", "version": "1" },
+    /// #             }),
+    /// #             Some("tools/list") => json!({ "tools": [{ "name": "now", "inputSchema": { "type": "object" } }] }),
+    /// #             _ => json!({ "content": [{ "type": "text", "text": "noon" }] }),
+    /// #         };
+    /// #         let mut reply = json!({ "jsonrpc": "2.0", "id": id, "result": result }).to_string();
+    /// #         if request["method"] == "tools/list" {
+    /// #             reply.push_str("\n{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}");
+    /// #         }
+    /// #         writer.write_all(format!("{reply}\n").as_bytes()).await?;
+    /// #     }
+    /// #     Ok(())
+    /// # }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (ours, theirs) = tokio::io::duplex(4096);
+    /// # let server = tokio::spawn(clock_server(theirs));
+    /// # let (reader, writer) = tokio::io::split(ours);
+    /// let clock = McpTools::connect(reader, writer).await?;
+    /// clock.changed().await?;
+    /// let changed = clock.list_again().await?; // a new agent is built of it
+    /// assert_eq!(changed.tools().count(), 1);
+    /// clock.close().await;
+    /// # drop(server);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// [`McpError::Closed`] when the connection ends before that.
     pub async fn changed(&self) -> Result<(), McpError> {
@@ -142,6 +187,22 @@ impl McpTools {
 }
 
 /// An image, a piece of audio, or other bytes in a tool's result, as an application's handler gets it.
+///
+/// ```
+/// use protolink::{McpMedia, McpTools, ToolError};
+/// use serde_json::{Value, json};
+///
+/// /// Says that a picture is there, and refuses anything else.
+/// fn described(media: McpMedia) -> Result<Value, ToolError> {
+///     match media.kind {
+///         "image" => Ok(json!({ "picture": media.media_type, "bytes": media.base64.len() / 4 * 3 })),
+///         other => Err(ToolError::reported(format!("`{}` gave {other}, which nobody can hear", media.tool))),
+///     }
+/// }
+/// # drop(
+/// McpTools::http("https://tickets.example.com/mcp").on_media(described)
+/// # );
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct McpMedia {

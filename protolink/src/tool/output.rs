@@ -12,6 +12,22 @@ use super::error::{IntoToolFailure, ToolFailure};
 use crate::value::{ValueError, to_value_of};
 
 /// A value that a tool can give back: it goes to JSON, and comes out of it again after a resume.
+///
+/// ```
+/// use protolink::prelude::*;
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Serialize, Deserialize)]
+/// struct Page {
+///     title: String,
+/// }
+///
+/// /// Find a page.
+/// #[tool]
+/// fn find(title: String) -> Page {
+///     Page { title }
+/// }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "a tool cannot return `{Self}`",
     label = "a tool returns a value that goes to JSON and back, or `Result` of one and an error",

@@ -4,6 +4,29 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The description of a tool: read-only to hooks, and all that a model is told (contract M4).
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::testing::ScriptedModel;
+///
+/// /// Delete a document for good.
+/// #[tool(capability = "documents.delete", idempotent)]
+/// fn delete(
+///     /// Which one.
+///     id: String,
+/// ) -> String {
+///     id
+/// }
+///
+/// let agent = Agent::builder("a").model(ScriptedModel::new([])).tools(tools![delete]).build()?;
+/// let spec = &agent.config().tools[0];
+/// assert_eq!(spec.name(), "delete");
+/// assert_eq!(spec.description(), "Delete a document for good.");
+/// assert_eq!(spec.schema()["properties"]["id"]["description"], "Which one.");
+/// assert_eq!(spec.capabilities(), ["documents.delete"]);
+/// assert!(spec.is_idempotent());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolSpec {
     name: String,

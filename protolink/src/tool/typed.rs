@@ -123,6 +123,27 @@ impl<S> FromCall<S, CONTEXT> for ToolContext {
 }
 
 /// What a tool may take: arguments (kind 0), `State<T>` (kind 1) and `ToolContext` (kind 2).
+///
+/// ```
+/// use protolink::prelude::*;
+///
+/// /// How to sort.
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// enum Order {
+///     Title,
+///     Age,
+/// }
+///
+/// /// List the pages.
+/// #[tool]
+/// fn list(order: Option<Order>, State(pages): State<Vec<String>>, context: ToolContext) -> Vec<String> {
+///     println!("{} lists", context.action_id());
+///     match order {
+///         Some(Order::Age) => pages.into_iter().rev().collect(),
+///         _ => pages,
+///     }
+/// }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "a tool cannot take an argument of type `{Self}`",
     label = "not readable from JSON, or without a schema",
@@ -196,6 +217,16 @@ unseen!(1, State<T>, T);
 unseen!(2, ToolContext);
 
 /// A parameter that can be a pattern: the model does not name it.
+///
+/// ```
+/// use protolink::prelude::*;
+///
+/// /// Count the pages.
+/// #[tool]
+/// fn count(State(pages): State<Vec<String>>) -> usize {
+///     pages.len()
+/// }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "an argument of a tool has a name",
     label = "this argument is a pattern, and the model could not name it",
@@ -212,6 +243,16 @@ impl<T> UnnamedParameter<1> for State<T> {}
 impl UnnamedParameter<2> for ToolContext {}
 
 /// An argument with `#[default(..)]`.
+///
+/// ```
+/// use protolink::prelude::*;
+///
+/// /// List pages.
+/// #[tool]
+/// fn list(#[default(10)] limit: usize, State(pages): State<Vec<String>>) -> Vec<String> {
+///     pages.into_iter().take(limit).collect()
+/// }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot have a default",
     label = "not an argument whose default the model can be told",

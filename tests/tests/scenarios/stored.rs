@@ -1,7 +1,7 @@
 //! Commands on a run that a store keeps.
 
 use protolink::durable::RunStore;
-use protolink::durable::journal::{CallState, Record, decode};
+use protolink::durable::{CallState, Record, decode};
 use protolink::{ActionId, Error, Interruption, ResumeBuilder, RunId};
 use serde_json::{Map, Value};
 

@@ -20,6 +20,32 @@ use crate::run_context::RunContext;
 use crate::value::SharedValue;
 
 /// One commit of a run: what is new since the last.
+///
+/// ```
+/// # use protolink::prelude::*;
+/// # use protolink::testing::{Reply, ScriptedModel};
+/// # use serde_json::json;
+/// use protolink::durable::Record;
+/// # /// Search the catalogue.
+/// # #[tool]
+/// # fn search(query: String) -> String { query }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let model = ScriptedModel::new([Reply::text("done")]);
+/// # let agent = Agent::builder("a").model(model).tools(tools![search]).durable(MemoryStore::new()).build()?;
+/// # agent.run("Go.").run_id("r-1").await?;
+/// for record in agent.journal("r-1").await? {
+///     match record {
+///         Record::Replied(replied) => println!("step {}: {} calls", replied.step, replied.calls.len()),
+///         Record::Receipted { receipt, .. } => println!("{} ran: {:?}", receipt.tool, receipt.result()),
+///         Record::Completed { content, .. } => assert_eq!(content, json!("done")),
+///         _ => {}
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -80,6 +106,28 @@ pub enum Record {
 }
 
 /// How a run began.
+///
+/// ```
+/// # use protolink::prelude::*;
+/// # use protolink::testing::{Reply, ScriptedModel};
+/// # use serde_json::json;
+/// use protolink::durable::{Record, Task};
+/// # /// Search the catalogue.
+/// # #[tool]
+/// # fn search(query: String) -> String { query }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let model = ScriptedModel::new([Reply::text("done")]);
+/// # let agent = Agent::builder("a").model(model).tools(tools![search]).durable(MemoryStore::new()).build()?;
+/// # agent.run("Go.").run_id("r-1").await?;
+/// let journal = agent.journal("r-1").await?;
+/// let Some(Record::Started(started)) = journal.first() else { panic!("every run begins so") };
+/// assert_eq!((&started.task, started.context.agent()), (&Task::Answer, "a"));
+/// assert_eq!(&started.contract, agent.fingerprint());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Started {
@@ -101,6 +149,31 @@ pub struct Started {
 }
 
 /// What a run is to do.
+///
+/// ```
+/// # use protolink::prelude::*;
+/// # use protolink::testing::{Reply, ScriptedModel};
+/// # use serde_json::json;
+/// use protolink::durable::{Record, Task};
+/// # /// Search the catalogue.
+/// # #[tool]
+/// # fn search(query: String) -> String { query }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let model = ScriptedModel::new([Reply::text("done")]);
+/// # let agent = Agent::builder("a").model(model).tools(tools![search]).durable(MemoryStore::new()).build()?;
+/// # agent.run("Go.").run_id("r-1").await?;
+/// let journal = agent.journal("r-1").await?;
+/// let Some(Record::Started(started)) = journal.first() else { panic!("every run begins so") };
+/// match &started.task {
+///     Task::Answer => println!("it answers a prompt"),
+///     Task::CallTool { tool, .. } => println!("it calls `{tool}`, and nothing else"),
+///     _ => {}
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -119,6 +192,28 @@ pub enum Task {
 }
 
 /// What the model replied, and what is to become of it.
+///
+/// ```
+/// # use protolink::prelude::*;
+/// # use protolink::testing::{Reply, ScriptedModel};
+/// # use serde_json::json;
+/// use protolink::durable::Record;
+/// # /// Search the catalogue.
+/// # #[tool]
+/// # fn search(query: String) -> String { query }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let model = ScriptedModel::new([Reply::call("search", json!({ "query": "desk" })), Reply::text("done")]);
+/// # let agent = Agent::builder("a").model(model).tools(tools![search]).durable(MemoryStore::new()).build()?;
+/// # agent.run("Go.").run_id("r-1").await?;
+/// let journal = agent.journal("r-1").await?;
+/// let Some(Record::Replied(replied)) = journal.get(1) else { panic!("the model replied") };
+/// assert_eq!((replied.step, &replied.roster[..]), (1, &["search".to_owned()][..]));
+/// assert_eq!(replied.reply.tool_calls()[0].arguments, json!({ "query": "desk" }));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Replied {
@@ -157,6 +252,29 @@ pub struct Replied {
 }
 
 /// What becomes of one call.
+///
+/// ```
+/// # use protolink::prelude::*;
+/// # use protolink::testing::{Reply, ScriptedModel};
+/// # use serde_json::json;
+/// use protolink::durable::{CallState, Record};
+/// # /// Search the catalogue.
+/// # #[tool]
+/// # fn search(query: String) -> String { query }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let model = ScriptedModel::new([Reply::call("search", json!({ "query": "desk" })), Reply::text("done")]);
+/// # let agent = Agent::builder("a").model(model).tools(tools![search]).durable(MemoryStore::new()).build()?;
+/// # agent.run("Go.").run_id("r-1").await?;
+/// let journal = agent.journal("r-1").await?;
+/// let Some(Record::Replied(replied)) = journal.get(1) else { panic!("the model replied") };
+/// let call = &replied.calls[0];
+/// assert_eq!((call.call.name.as_str(), &call.state), ("search", &CallState::Intended));
+/// assert_eq!(call.action_id.as_str(), "r-1/1/0");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CallRecord {
@@ -169,6 +287,27 @@ pub struct CallRecord {
 }
 
 /// Where a call stands.
+///
+/// ```
+/// # use protolink::prelude::*;
+/// # use protolink::testing::{Reply, ScriptedModel};
+/// # use serde_json::json;
+/// use protolink::durable::{CallState, Record};
+/// # /// Search the catalogue.
+/// # #[tool]
+/// # fn search(query: String) -> String { query }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let model = ScriptedModel::new([Reply::call("serach", json!({})), Reply::text("done")]);
+/// # let agent = Agent::builder("a").model(model).tools(tools![search]).durable(MemoryStore::new()).build()?;
+/// # agent.run("Go.").run_id("r-1").await?;
+/// let journal = agent.journal("r-1").await?;
+/// let Some(Record::Replied(replied)) = journal.get(1) else { panic!("the model replied") };
+/// assert!(matches!(replied.calls[0].state, CallState::Refused(_)), "there is no tool of this name");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallState {
@@ -187,6 +326,33 @@ pub enum CallState {
 }
 
 /// An answer that was sent back to the model.
+///
+/// ```
+/// # use protolink::prelude::*;
+/// # use protolink::testing::{Reply, ScriptedModel};
+/// use protolink::durable::Record;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let model = ScriptedModel::new([Reply::text("It is so."), Reply::text("It is so [1].")]);
+/// let agent = Agent::builder("a")
+///     .model(model)
+///     .before_complete("cite", |response: &mut FinalResponse<'_>| {
+///         if !response.text().unwrap_or_default().contains("[1]") {
+///             response.ask_revision("Cite your source as [1].");
+///         }
+///     })
+///     .max_revisions(1)
+///     .durable(MemoryStore::new())
+///     .build()?;
+/// agent.run("Is it so?").run_id("r-1").await?;
+/// let journal = agent.journal("r-1").await?;
+/// let Some(Record::Replied(second)) = journal.get(2) else { panic!("it replied twice") };
+/// assert_eq!(second.revisions[0].candidate, "It is so.");
+/// assert_eq!(second.revisions[0].feedback, "Cite your source as [1].");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Revision {
@@ -199,6 +365,35 @@ pub struct Revision {
 }
 
 /// What a person decided.
+///
+/// ```
+/// # use protolink::prelude::*;
+/// # use protolink::testing::{Reply, ScriptedModel};
+/// use protolink::durable::{CallState, Record};
+/// # /// Give money back.
+/// # #[tool(capability = "money")]
+/// # fn refund(cents: u64) -> String { format!("{cents} cents") }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let model = ScriptedModel::new([Reply::call("refund", serde_json::json!({ "cents": 900 })), Reply::text("Done.")]);
+/// # let agent = Agent::builder("clerk")
+/// #     .model(model)
+/// #     .tools(tools![refund])
+/// #     .policy(CapabilityPolicy::new().require_approval("money"))
+/// #     .durable(MemoryStore::new())
+/// #     .build()?;
+/// # let Outcome::Interrupted(waits_for) = agent.run("Refund it.").run_id("r-1").await? else { return Ok(()) };
+/// # agent.resume("r-1").approve(&waits_for).await?;
+/// let journal = agent.journal("r-1").await?;
+/// let decided = journal.iter().find_map(|record| match record {
+///     Record::Decided(decided) => Some(decided),
+///     _ => None,
+/// });
+/// assert_eq!(decided.map(|decided| &decided.state), Some(&CallState::Allowed), "a person said yes");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Decided {
@@ -215,6 +410,35 @@ pub struct Decided {
 }
 
 /// How a run was taken up again.
+///
+/// ```
+/// # use protolink::prelude::*;
+/// # use protolink::testing::{Reply, ScriptedModel};
+/// use protolink::durable::Record;
+/// # /// Give money back.
+/// # #[tool(capability = "money")]
+/// # fn refund(cents: u64) -> String { format!("{cents} cents") }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let model = ScriptedModel::new([Reply::call("refund", serde_json::json!({ "cents": 900 })), Reply::text("Done.")]);
+/// # let agent = Agent::builder("clerk")
+/// #     .model(model)
+/// #     .tools(tools![refund])
+/// #     .policy(CapabilityPolicy::new().require_approval("money"))
+/// #     .durable(MemoryStore::new())
+/// #     .build()?;
+/// # let Outcome::Interrupted(waits_for) = agent.run("Refund it.").run_id("r-1").await? else { return Ok(()) };
+/// # agent.resume("r-1").approve(&waits_for).await?;
+/// let journal = agent.journal("r-1").await?;
+/// let resumed = journal.iter().find_map(|record| match record {
+///     Record::Resumed(resumed) => Some(resumed),
+///     _ => None,
+/// });
+/// assert!(resumed.is_some_and(|resumed| resumed.accepted.is_empty()), "nothing had changed");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Resumed {
@@ -229,6 +453,28 @@ pub struct Resumed {
 }
 
 /// What one hook did, without payload.
+///
+/// ```
+/// # use protolink::prelude::*;
+/// # use protolink::testing::{Reply, ScriptedModel};
+/// use protolink::Stage;
+/// use protolink::durable::Record;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let agent = Agent::builder("a")
+///     .model(ScriptedModel::new([Reply::text("done")]))
+///     .before_model("be_brief", |request: &mut ModelRequest<'_>| request.history().append_system("Be brief."))
+///     .durable(MemoryStore::new())
+///     .build()?;
+/// agent.run("Go.").run_id("r-1").await?;
+/// let journal = agent.journal("r-1").await?;
+/// let Some(Record::Replied(replied)) = journal.get(1) else { panic!("the model replied") };
+/// let hook = &replied.hooks[0];
+/// assert_eq!((hook.stage, hook.hook.as_str(), hook.changes), (Stage::BeforeModel, "be_brief", 1));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct HookRecord {

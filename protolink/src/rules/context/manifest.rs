@@ -5,6 +5,24 @@ use serde::{Deserialize, Serialize};
 /// What a request is made of, as it is sent.
 ///
 /// Sizes are estimates: four bytes are one token.
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::testing::{Reply, ScriptedModel};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let agent = Agent::builder("a").model(ScriptedModel::new([Reply::text("done")])).build()?;
+/// let mut stream = agent.run("Go.").stream();
+/// while let Some(event) = stream.next().await {
+///     if let RunEvent::ContextPrepared { manifest, .. } = event? {
+///         println!("about {} tokens in {} messages", manifest.total_tokens(), manifest.messages);
+///         assert_eq!(manifest.messages_dropped, 0);
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ContextManifest {
@@ -35,6 +53,19 @@ impl ContextManifest {
 }
 
 /// What must not be dropped does not fit.
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::testing::ScriptedModel;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let agent = Agent::builder("a").model(ScriptedModel::new([])).context_policy(ContextPolicy::new(1)).build()?;
+/// let Err(Error::Context { source, .. }) = agent.invoke("A prompt of some length.").await else { panic!("it fits") };
+/// assert!(source.needed > source.available);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{needed} tokens are needed, and {available} are available")]
 #[non_exhaustive]

@@ -6,26 +6,16 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 
-use super::check::{check_response, same_conversation, superseded};
-use super::fold::{End, Stood, fold};
-use super::history::{before, stood};
-use super::settle::store_of;
-use crate::durable::journal::Journal;
-use crate::durable::{RunStore, StoreError};
 use crate::error::Error;
-use crate::event::RunEvent;
 use crate::fingerprint::ContractChange;
-use crate::history::{History, HistoryDraft};
 use crate::hook::BoxFuture;
 use crate::ids::RunId;
-use crate::outcome::{Answer, Interruption, Outcome};
+use crate::outcome::{Interruption, Outcome};
 use crate::rules::Budget;
-use crate::run::close::Home;
 use crate::run::place::HistoryPlace;
-use crate::run::start::Start;
 use crate::run::stream::RunStream;
 use crate::settings::{AgentInner, AnswerSpec};
 
@@ -40,17 +30,41 @@ pub(super) enum Response {
 /// A run of a store, to be taken up again.
 ///
 /// Without a response, a run that waits for a person goes on waiting (contract D11).
+///
+/// ```
+/// # use protolink::prelude::*;
+/// # use protolink::testing::{Reply, ScriptedModel};
+/// # /// Give money back.
+/// # #[tool(capability = "money")]
+/// # fn refund(cents: u64) -> String { format!("{cents} cents") }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let model = ScriptedModel::new([Reply::call("refund", serde_json::json!({ "cents": 900 })), Reply::text("Done.")]);
+/// # let agent = Agent::builder("clerk")
+/// #     .model(model)
+/// #     .tools(tools![refund])
+/// #     .policy(CapabilityPolicy::new().require_approval("money"))
+/// #     .durable(MemoryStore::new())
+/// #     .build()?;
+/// let Outcome::Interrupted(waits_for) = agent.run("Refund it.").run_id("r-1").await? else { return Ok(()) };
+///
+/// assert!(matches!(agent.resume("r-1").await?, Outcome::Interrupted(_)), "nobody said yes");
+/// let outcome = agent.resume("r-1").budget(Budget::new().max_steps(4)).approve(&waits_for).await?;
+/// assert_eq!(outcome.answer().map(Answer::text), Some("Done."));
+/// # Ok(())
+/// # }
+/// ```
 #[must_use = "a resume does nothing until it is awaited or streamed"]
 pub struct ResumeBuilder<'c> {
-    agent: Arc<AgentInner>,
-    run_id: RunId,
-    response: Option<(Interruption, Response)>,
-    accepted: Vec<ContractChange>,
-    budget: Option<Budget>,
-    cancel: CancellationToken,
-    hold_output: bool,
-    answer: Option<AnswerSpec>,
-    place: Option<&'c mut HistoryPlace>,
+    pub(super) agent: Arc<AgentInner>,
+    pub(super) run_id: RunId,
+    pub(super) response: Option<(Interruption, Response)>,
+    pub(super) accepted: Vec<ContractChange>,
+    pub(super) budget: Option<Budget>,
+    pub(super) cancel: CancellationToken,
+    pub(super) hold_output: bool,
+    pub(super) answer: Option<AnswerSpec>,
+    pub(super) place: Option<&'c mut HistoryPlace>,
 }
 
 impl<'c> ResumeBuilder<'c> {
@@ -74,11 +88,55 @@ impl<'c> ResumeBuilder<'c> {
     }
 
     /// Says yes to the call that waits: this one, with these arguments (contract D4).
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::{Reply, ScriptedModel};
+    /// # /// Give money back.
+    /// # #[tool(capability = "money")]
+    /// # fn refund(cents: u64) -> String { format!("{cents} cents") }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let model = ScriptedModel::new([Reply::call("refund", serde_json::json!({ "cents": 900 })), Reply::text("Done.")]);
+    /// # let agent = Agent::builder("clerk")
+    /// #     .model(model)
+    /// #     .tools(tools![refund])
+    /// #     .policy(CapabilityPolicy::new().require_approval("money"))
+    /// #     .durable(MemoryStore::new())
+    /// #     .build()?;
+    /// let Outcome::Interrupted(waits_for) = agent.run("Refund it.").run_id("r-1").await? else { return Ok(()) };
+    /// let outcome = agent.resume("r-1").approve(&waits_for).await?;
+    /// assert!(outcome.answer().is_some());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn approve(self, interruption: &Interruption) -> Self {
         self.respond(interruption, Response::Approve)
     }
 
     /// Says no: to the call that waits, or to answering the question. The model is told, and the run goes on.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::{Reply, ScriptedModel};
+    /// # /// Give money back.
+    /// # #[tool(capability = "money")]
+    /// # fn refund(cents: u64) -> String { format!("{cents} cents") }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let model = ScriptedModel::new([Reply::call("refund", serde_json::json!({ "cents": 900 })), Reply::text("Done.")]);
+    /// # let agent = Agent::builder("clerk")
+    /// #     .model(model)
+    /// #     .tools(tools![refund])
+    /// #     .policy(CapabilityPolicy::new().require_approval("money"))
+    /// #     .durable(MemoryStore::new())
+    /// #     .build()?;
+    /// let Outcome::Interrupted(waits_for) = agent.run("Refund it.").run_id("r-1").await? else { return Ok(()) };
+    /// let outcome = agent.resume("r-1").reject(&waits_for).await?;
+    /// assert!(outcome.answer().is_some(), "the model was told, and answered");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn reject(self, interruption: &Interruption) -> Self {
         let reason = match interruption.question() {
             Some(_) => "the user declined to answer",
@@ -88,34 +146,171 @@ impl<'c> ResumeBuilder<'c> {
     }
 
     /// Says no as [`reject`](Self::reject) does, with a reason that the model is told.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::{Reply, ScriptedModel};
+    /// # /// Give money back.
+    /// # #[tool(capability = "money")]
+    /// # fn refund(cents: u64) -> String { format!("{cents} cents") }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let model = ScriptedModel::new([Reply::call("refund", serde_json::json!({ "cents": 900 })), Reply::text("Done.")]);
+    /// # let agent = Agent::builder("clerk")
+    /// #     .model(model.clone())
+    /// #     .tools(tools![refund])
+    /// #     .policy(CapabilityPolicy::new().require_approval("money"))
+    /// #     .durable(MemoryStore::new())
+    /// #     .build()?;
+    /// let Outcome::Interrupted(waits_for) = agent.run("Refund it.").run_id("r-1").await? else { return Ok(()) };
+    /// agent.resume("r-1").reject_because(&waits_for, "the order is too old").await?;
+    /// let turn = &model.requests()[1].messages[1];
+    /// assert!(turn.calls()[0].outcome.to_model_text().ends_with("the order is too old"));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn reject_because(self, interruption: &Interruption, reason: impl Into<String>) -> Self {
         self.respond(interruption, Response::Reject(reason.into()))
     }
 
     /// Answers the question that the model asked; whoever does not want to says so by [`reject`](Self::reject).
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::{Reply, ScriptedModel};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let model = ScriptedModel::new([
+    ///     Reply::call("ask_user", serde_json::json!({ "question": "Which order?" })),
+    ///     Reply::text("A-17 it is."),
+    /// ]);
+    /// let agent = Agent::builder("clerk").model(model).ask_user().durable(MemoryStore::new()).build()?;
+    /// let Outcome::Interrupted(waits_for) = agent.run("Refund it.").run_id("r-1").await? else { return Ok(()) };
+    /// assert_eq!(waits_for.question(), Some("Which order?"));
+    /// let outcome = agent.resume("r-1").answer(&waits_for, "A-17").await?;
+    /// assert!(outcome.answer().is_some());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn answer(self, interruption: &Interruption, text: impl Into<String>) -> Self {
         self.respond(interruption, Response::Answer(text.into()))
     }
 
     /// Accepts these changes of the agent, and has that recorded (contract D9). They must be all that changed.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::{Reply, ScriptedModel};
+    /// # /// Give money back.
+    /// # #[tool(capability = "money")]
+    /// # fn refund(cents: u64) -> String { format!("{cents} cents") }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let model = ScriptedModel::new([Reply::call("refund", serde_json::json!({ "cents": 900 })), Reply::text("Done.")]);
+    /// # let store = MemoryStore::new();
+    /// # let agent = |version: &str| Agent::builder("clerk")
+    /// #     .model(model.clone())
+    /// #     .tools(tools![refund])
+    /// #     .policy(CapabilityPolicy::new().require_approval("money"))
+    /// #     .durable(store.clone())
+    /// #     .execution_version(version)
+    /// #     .build();
+    /// let Outcome::Interrupted(waits_for) = agent("1")?.run("Refund it.").run_id("r-1").await? else { return Ok(()) };
+    ///
+    /// // After a deploy the run is refused, in words. Whoever has read them can accept them.
+    /// let deployed = agent("2")?;
+    /// let Err(Error::ContractChanged { changes, .. }) = deployed.resume("r-1").await else { panic!("it changed") };
+    /// assert_eq!(changes[0].to_string(), "the execution version changed");
+    /// let outcome = deployed.resume("r-1").accept(changes).approve(&waits_for).await?;
+    /// assert!(outcome.answer().is_some());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn accept(mut self, changes: impl IntoIterator<Item = ContractChange>) -> Self {
         self.accepted.extend(changes);
         self
     }
 
     /// New limits; what was spent before still counts (contract D10).
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::{Reply, ScriptedModel};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let model = ScriptedModel::new([Reply::text("done")]);
+    /// let agent = Agent::builder("a").model(model).durable(MemoryStore::new()).build()?;
+    /// let broke = agent.run("Go.").run_id("r-1").budget(Budget::new().max_model_calls(0)).await;
+    /// assert!(matches!(broke, Err(Error::Budget { .. })));
+    /// let outcome = agent.resume("r-1").budget(Budget::new().max_model_calls(2)).await?;
+    /// assert!(outcome.answer().is_some());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn budget(mut self, budget: Budget) -> Self {
         self.budget = Some(budget);
         self
     }
 
     /// Lets this token cancel the run.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::{Reply, ScriptedModel};
+    /// # /// Give money back.
+    /// # #[tool(capability = "money")]
+    /// # fn refund(cents: u64) -> String { format!("{cents} cents") }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let model = ScriptedModel::new([Reply::call("refund", serde_json::json!({ "cents": 900 })), Reply::text("Done.")]);
+    /// # let agent = Agent::builder("clerk")
+    /// #     .model(model)
+    /// #     .tools(tools![refund])
+    /// #     .policy(CapabilityPolicy::new().require_approval("money"))
+    /// #     .durable(MemoryStore::new())
+    /// #     .build()?;
+    /// let Outcome::Interrupted(waits_for) = agent.run("Refund it.").run_id("r-1").await? else { return Ok(()) };
+    /// let token = protolink::CancellationToken::new();
+    /// token.cancel();
+    /// let cancelled = agent.resume("r-1").approve(&waits_for).cancel(token).await;
+    /// assert!(matches!(cancelled, Err(Error::Cancelled { .. })));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn cancel(mut self, token: CancellationToken) -> Self {
         self.cancel = token;
         self
     }
 
     /// Holds text back until the check has passed.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::{Reply, ScriptedModel};
+    /// # /// Give money back.
+    /// # #[tool(capability = "money")]
+    /// # fn refund(cents: u64) -> String { format!("{cents} cents") }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let model = ScriptedModel::new([Reply::call("refund", serde_json::json!({ "cents": 900 })), Reply::text("Done.")]);
+    /// # let agent = Agent::builder("clerk")
+    /// #     .model(model)
+    /// #     .tools(tools![refund])
+    /// #     .policy(CapabilityPolicy::new().require_approval("money"))
+    /// #     .durable(MemoryStore::new())
+    /// #     .build()?;
+    /// let Outcome::Interrupted(waits_for) = agent.run("Refund it.").run_id("r-1").await? else { return Ok(()) };
+    /// let mut stream = agent.resume("r-1").approve(&waits_for).hold_output(true).stream();
+    /// let mut shown = String::new();
+    /// while let Some(event) = stream.next().await {
+    ///     if let RunEvent::TextDelta { text, .. } = event? {
+    ///         shown.push_str(&text); // what was shown was checked
+    ///     }
+    /// }
+    /// assert_eq!(shown, "Done.");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn hold_output(mut self, hold: bool) -> Self {
         self.hold_output = hold;
         self
@@ -123,174 +318,58 @@ impl<'c> ResumeBuilder<'c> {
 
     /// Says of which type the answer is, for a run that was started by [`invoke_as`](crate::Agent::invoke_as). Without
     /// it the answer's content is JSON that nobody checked against the type.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::{Reply, ScriptedModel};
+    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// struct Verdict {
+    ///     score: u8,
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let model = ScriptedModel::new([Reply::permanent("down"), Reply::text(r#"{ "score": 7 }"#)]);
+    /// let agent = Agent::builder("critic").model(model).durable(MemoryStore::new()).build()?;
+    /// let failed = agent.invoke_as::<Verdict>("How good is it?").await.err().ok_or("the model was down")?;
+    /// let run_id = failed.run_id().ok_or("the error names its run")?;
+    /// let outcome = agent.resume(run_id).answer_as::<Verdict>().await?;
+    /// assert_eq!(outcome.answer().map(|answer| &answer.content()["score"]), Some(&7.into()));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn answer_as<T: DeserializeOwned + JsonSchema>(mut self) -> Self {
         self.answer = Some(AnswerSpec::of::<T>());
         self
     }
 
     /// Goes on while the stream is read, and shows what happens.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::{Reply, ScriptedModel};
+    /// # /// Give money back.
+    /// # #[tool(capability = "money")]
+    /// # fn refund(cents: u64) -> String { format!("{cents} cents") }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let model = ScriptedModel::new([Reply::call("refund", serde_json::json!({ "cents": 900 })), Reply::text("Done.")]);
+    /// # let agent = Agent::builder("clerk")
+    /// #     .model(model)
+    /// #     .tools(tools![refund])
+    /// #     .policy(CapabilityPolicy::new().require_approval("money"))
+    /// #     .durable(MemoryStore::new())
+    /// #     .build()?;
+    /// let Outcome::Interrupted(waits_for) = agent.run("Refund it.").run_id("r-1").await? else { return Ok(()) };
+    /// let mut stream = agent.resume("r-1").approve(&waits_for).stream();
+    /// assert!(matches!(stream.next().await, Some(Ok(RunEvent::Started { resumed: true, .. }))));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn stream(self) -> RunStream<'c> {
         let (sender, events) = unbounded_channel();
         RunStream::new(events, Box::pin(self.go(Some(sender))))
     }
-
-    async fn go(self, listener: Option<UnboundedSender<RunEvent>>) -> Result<Outcome, Error> {
-        let store = store_of(&self.agent)?;
-        let (mut journal, records) = match Journal::acquire(Arc::clone(&store), &self.run_id, self.lease()).await {
-            Ok(acquired) => acquired,
-            Err(busy @ StoreError::Busy { .. }) => {
-                // A worker that died after the last commit holds nothing that anybody waits for.
-                let stood = stood(&store, &self.run_id).await?;
-                let Some(answer) = stood.answer() else { return Err(busy.into()) };
-                return self.completed(&store, stood.context.session.clone(), answer, listener).await;
-            }
-            Err(error) => return Err(error.into()),
-        };
-        let looked = match fold(&self.run_id, records) {
-            Ok(stood) => match stood.answer() {
-                Some(answer) => {
-                    journal.release().await;
-                    return self.completed(&store, stood.context.session.clone(), answer, listener).await;
-                }
-                None => self.look(&store, stood).await,
-            },
-            Err(error) => Err(error.into()),
-        };
-        match looked {
-            Ok(ready) => self.take_up(ready, journal, listener).await,
-            Err(error) => {
-                // Whoever mends it need not wait for a lease to run out.
-                journal.release().await;
-                Err(error)
-            }
-        }
-    }
-
-    fn lease(&self) -> std::time::Duration {
-        self.agent.settings.lease
-    }
-
-    /// Gives the answer that the run gave (contract F3).
-    async fn completed(
-        self,
-        store: &Arc<dyn RunStore>,
-        session: Option<String>,
-        answer: Answer,
-        listener: Option<UnboundedSender<RunEvent>>,
-    ) -> Result<Outcome, Error> {
-        // Saying yes again is harmless; a word that would have ended the run otherwise comes too late (contract D4).
-        if let Some((_, Response::Reject(_) | Response::Answer(_))) = &self.response {
-            return Err(Error::StaleResponse { run_id: self.run_id, reason: "it waits for nothing" });
-        }
-        if let (Some(place), Some(session)) = (self.place, session) {
-            same_conversation(&self.run_id, place, Some(&session))?;
-            place.reload(store, session).await?;
-        }
-        if let Some(listener) = listener {
-            // Whoever stopped reading has stopped watching.
-            let _ = listener.send(RunEvent::Completed(answer.clone()));
-        }
-        Ok(Outcome::Completed(answer))
-    }
-
-    /// Says whether the run can go on, before anything is committed.
-    async fn look(&self, store: &Arc<dyn RunStore>, stood: Stood) -> Result<Ready, Error> {
-        let (agent, run_id) = (&self.agent, self.run_id.clone());
-        if let Some(End::Cancelled { .. }) = &stood.end {
-            return Err(Error::NotResumable { run_id, reason: "it was cancelled" });
-        }
-        if let Some(place) = &self.place {
-            same_conversation(&run_id, place, stood.context.session.as_deref())?;
-        }
-        superseded(store, &stood).await?;
-        let changes = stood.contract.diff(&agent.contract);
-        if let Some(change) = changes.iter().find(|change| !self.accepted.contains(change)) {
-            tracing::debug!(%run_id, %change, "the agent is not the one that the run was started with");
-            return Err(Error::ContractChanged { run_id, changes });
-        }
-        let answer = self.answer_of(&stood)?;
-        check_response(&stood, self.response.as_ref())?;
-        let idempotent = |tool: &str| agent.tool(tool).is_some_and(|tool| tool.spec.is_idempotent());
-        if let Some(record) = stood.uncertain(idempotent) {
-            let (action_id, tool) = (record.action_id.clone(), record.call.name.clone());
-            return Err(Error::Uncertain { run_id, action_id, tool });
-        }
-        let mut history = before(store, stood.continues.clone()).await?;
-        stood.replay(&mut history)?;
-        history.begin_turn(&stood.delta);
-        Ok(Ready { stood, history, changes, answer })
-    }
-
-    /// The type of the answer: the one that the run was started for.
-    fn answer_of(&self, stood: &Stood) -> Result<Option<AnswerSpec>, Error> {
-        let Some(schema) = &stood.answer_schema else {
-            if self.answer.is_some() {
-                let run_id = self.run_id.clone();
-                return Err(Error::NotResumable { run_id, reason: "it was not started for an answer of a type" });
-            }
-            return Ok(None);
-        };
-        if let Some(answer) = &self.answer {
-            if answer.schema == *schema {
-                return Ok(Some(answer.clone()));
-            }
-            let run_id = self.run_id.clone();
-            return Err(Error::NotResumable { run_id, reason: "it was started for an answer of another type" });
-        }
-        let own = self.agent.settings.answer.as_ref().filter(|answer| answer.schema == *schema);
-        // Without the type at hand, the answer is JSON.
-        Ok(Some(own.cloned().unwrap_or_else(|| AnswerSpec::untyped(Arc::clone(schema)))))
-    }
-
-    /// Goes on from where the run stands.
-    async fn take_up(
-        self,
-        ready: Ready,
-        journal: Journal,
-        listener: Option<UnboundedSender<RunEvent>>,
-    ) -> Result<Outcome, Error> {
-        let Self { agent, run_id, response, budget, cancel, hold_output, place, .. } = self;
-        let Ready { stood, history, changes, answer } = ready;
-        let waits_on = stood.pending.is_some() && response.is_none();
-        let mut start = Start::new(stood.context.clone());
-        start.budget = Some(budget.clone().unwrap_or_else(|| stood.budget.clone()));
-        start.answer = answer;
-        (start.cancel, start.hold_output, start.listener) = (cancel, hold_output, listener);
-        let mut run = start.run(&agent, History::default());
-        run.draft.history = history;
-        let may_send_back = agent.settings.max_revisions.is_some() || run.answer.is_some();
-        let lost_request = stood.may_have_lost_a_request(may_send_back);
-        let continues = stood.continues.clone();
-        run.stand_at(stood, journal);
-        let mut home = Home::new(run, place, continues);
-        let run = &mut home.run;
-        let begun = async {
-            if !waits_on || !changes.is_empty() || budget.is_some() {
-                run.take_on(changes, budget, lost_request).await?;
-            }
-            run.events.emit(|| RunEvent::Started { run_id, resumed: true });
-            if !waits_on {
-                run.ask_the_policy_again().await?;
-            }
-            match response {
-                Some((interruption, response)) => run.respond(&interruption, response).await,
-                None => Ok(()),
-            }
-        };
-        match begun.await {
-            Ok(()) => home.run_to_the_end().await,
-            Err(error) => home.end(Err(error)).await,
-        }
-    }
-}
-
-/// A run that can go on.
-struct Ready {
-    stood: Stood,
-    history: HistoryDraft,
-    /// What changed in the agent, all of it accepted.
-    changes: Vec<ContractChange>,
-    answer: Option<AnswerSpec>,
 }
 
 impl<'c> IntoFuture for ResumeBuilder<'c> {

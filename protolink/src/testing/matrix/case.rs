@@ -3,6 +3,21 @@
 use std::fmt;
 
 /// How a run is driven.
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::testing::Reply;
+/// use protolink::testing::matrix::{Matrix, MatrixPath};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let script = [Reply::text("Done.")];
+/// let report = Matrix::new("Go.", script).run(|model| Agent::builder("clerk").model(model)).await?;
+/// let streamed = report.cases().iter().filter(|case| case.combination.path == MatrixPath::Streamed);
+/// assert!(streamed.count() > 0);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MatrixPath {
     /// It is awaited.
@@ -12,6 +27,21 @@ pub enum MatrixPath {
 }
 
 /// On which side of a commit the process dies.
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::testing::Reply;
+/// use protolink::testing::matrix::{Matrix, Moment};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let script = [Reply::text("Done.")];
+/// let report = Matrix::new("Go.", script).run(|model| Agent::builder("clerk").model(model)).await?;
+/// let crashes = report.cases().iter().filter_map(|case| case.combination.crash);
+/// assert!(crashes.map(|crash| crash.moment).any(|moment| moment == Moment::After));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moment {
     /// Nothing of the commit is kept.
@@ -21,6 +51,13 @@ pub enum Moment {
 }
 
 /// Where the process dies.
+///
+/// ```
+/// use protolink::testing::matrix::{CrashPoint, Moment};
+///
+/// let crash = CrashPoint { commit: 2, moment: Moment::Before };
+/// assert_ne!(crash, CrashPoint { commit: 2, moment: Moment::After });
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CrashPoint {
     /// The commit, counted from 1.
@@ -36,6 +73,21 @@ impl CrashPoint {
 }
 
 /// One way to run a scenario.
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::testing::Reply;
+/// use protolink::testing::matrix::Matrix;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let script = [Reply::text("Done.")];
+/// let report = Matrix::new("Go.", script).run(|model| Agent::builder("clerk").model(model)).await?;
+/// assert_eq!(report.cases()[0].combination.to_string(), "plain in memory");
+/// assert_eq!(report.cases()[1].combination.to_string(), "plain in memory, a crash before commit 1");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Combination {

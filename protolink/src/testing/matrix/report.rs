@@ -11,6 +11,26 @@ use crate::error::BuildError;
 use crate::hook::Stage;
 
 /// A hook that ran, as the events told it.
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::testing::Reply;
+/// use protolink::testing::matrix::Matrix;
+///
+/// #[before_model]
+/// fn be_brief(request: &mut ModelRequest<'_>) {
+///     request.history().append_system("Be brief.");
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let script = [Reply::text("Done.")];
+/// let report = Matrix::new("Go.", script).run(|model| Agent::builder("clerk").model(model).hooks(hooks![be_brief])).await?;
+/// let hook = &report.cases()[0].hooks[0];
+/// assert_eq!((hook.hook.as_str(), hook.step, hook.changes), ("be_brief", 1, 1));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HookRun {
@@ -25,6 +45,23 @@ pub struct HookRun {
 }
 
 /// What became of one combination.
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::testing::Reply;
+/// use protolink::testing::matrix::Matrix;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let script = [Reply::text("Done.")];
+/// let report = Matrix::new("Go.", script).run(|model| Agent::builder("clerk").model(model)).await?;
+/// for case in report.cases() {
+///     assert_eq!(case.result, Ok("Done.".into()));
+///     assert!(case.twice.is_empty() && case.differences.is_empty());
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct MatrixCase {
@@ -58,6 +95,23 @@ impl MatrixCase {
 }
 
 /// What became of a scenario in every combination; `{}` shows a line for each.
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::testing::Reply;
+/// use protolink::testing::matrix::Matrix;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let script = [Reply::text("Done.")];
+/// let report = Matrix::new("Go.", script).run(|model| Agent::builder("clerk").model(model)).await?;
+/// println!("{report}");
+/// assert_eq!(report.answer(), "Done.");
+/// assert!(report.cases().len() > 4);
+/// assert_eq!(report.failures().count(), 0);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct MatrixReport {
     answer: Value,
@@ -111,6 +165,20 @@ impl fmt::Display for MatrixReport {
 }
 
 /// Why a matrix did not pass.
+///
+/// ```
+/// use protolink::prelude::*;
+/// use protolink::testing::Reply;
+/// use protolink::testing::matrix::{Matrix, MatrixError};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let matrix = Matrix::new("Go.", [Reply::permanent("status 401")]);
+/// let verdict = matrix.run(|model| Agent::builder("clerk").model(model)).await;
+/// assert!(matches!(verdict, Err(MatrixError::Plain(_))), "there is no answer to compare with");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MatrixError {

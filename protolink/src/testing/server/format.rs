@@ -6,6 +6,27 @@ use crate::message::ToolCall;
 use crate::model::Usage;
 
 /// A provider's way to write requests and replies.
+///
+/// ```
+/// use protolink::testing::Reply;
+/// use protolink::testing::server::{ModelServer, WireFormat};
+/// # #[cfg(feature = "genai-http")]
+/// use protolink::model::GenaiModel;
+/// use protolink::prelude::*;
+///
+/// # #[cfg(feature = "genai-http")]
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let server = ModelServer::start([Reply::text("done")]).await?;
+/// let claude = GenaiModel::new("claude-haiku").provider("anthropic").base_url(server.base_url()).api_key("any");
+/// let agent = Agent::builder("a").model(claude).build()?;
+/// agent.invoke("go").await?;
+/// assert_eq!(server.requests()[0].format(), WireFormat::Anthropic);
+/// # Ok(())
+/// # }
+/// # #[cfg(not(feature = "genai-http"))]
+/// # fn main() {}
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WireFormat {

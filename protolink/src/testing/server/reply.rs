@@ -14,11 +14,17 @@ use crate::testing::reply::{Body, Reply};
 /// use protolink::testing::Reply;
 /// use protolink::testing::server::ServerReply;
 /// use serde_json::json;
+/// use std::time::Duration;
 ///
 /// let spoken: ServerReply = Reply::text("done").into();
 /// let refused = ServerReply::status(400).json(json!({ "error": { "code": "invalid_request_error" } }));
 /// let broken = ServerReply::stream(["data: {\"choices\":", "[]}\n\n"]).cut();
-/// # let _ = (spoken, refused, broken);
+/// let slow = ServerReply::stream(["data: {"]).pause(Duration::from_secs(1)).piece("}\n\n");
+/// let silent = ServerReply::stream(["data: {"]).then_hang();
+/// let mute = ServerReply::hang();
+/// let odd = ServerReply::status(200).header("content-type", "text/html").body("<p>Welcome!</p>");
+/// let no_http = ServerReply::raw("SSH-2.0-OpenSSH_9.6\r\n");
+/// # let _ = (spoken, refused, broken, slow, silent, mute, odd, no_http);
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 #[must_use]

@@ -5,6 +5,32 @@ use serde_json::Value;
 use super::format::WireFormat;
 
 /// A request as it came over the wire.
+///
+/// ```
+/// use protolink::testing::Reply;
+/// use protolink::testing::server::ModelServer;
+/// # #[cfg(feature = "genai-http")]
+/// use protolink::model::GenaiModel;
+/// use protolink::prelude::*;
+///
+/// # #[cfg(feature = "genai-http")]
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let server = ModelServer::start([Reply::text("done")]).await?;
+/// let model = GenaiModel::new("any").base_url(server.base_url()).header("x-tenant", "acme");
+/// let agent = Agent::builder("a").model(model).build()?;
+/// agent.invoke("go").await?;
+///
+/// let request = &server.requests()[0];
+/// assert_eq!((request.method.as_str(), request.path.as_str()), ("POST", "/v1/chat/completions"));
+/// assert_eq!(request.header("X-Tenant"), Some("acme"));
+/// assert!(!request.wants_stream() && request.tool_names().is_empty());
+/// assert_eq!(request.json()["model"], "any");
+/// # Ok(())
+/// # }
+/// # #[cfg(not(feature = "genai-http"))]
+/// # fn main() {}
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServerRequest {

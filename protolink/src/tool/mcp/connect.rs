@@ -29,6 +29,20 @@ enum Place {
 
 /// A connection to an MCP server that is not made yet; awaiting it makes it, and lists the tools.
 ///
+/// ```
+/// use protolink::McpTools;
+/// use std::time::Duration;
+///
+/// let tickets = McpTools::http("https://tickets.example.com/mcp")
+///     .bearer_token("..")
+///     .prefix("tickets_")
+///     .filter(|name| !name.starts_with("delete"))
+///     .timeout(Duration::from_secs(20))
+///     .on_media(|media| Ok(format!("a picture of the type {}", media.media_type).into()));
+/// // `tickets.await?` connects, and lists the tools.
+/// # drop(tickets);
+/// ```
+///
 /// # Errors
 /// Awaiting it gives [`McpError`] when the server cannot be reached, or lists what cannot be taken.
 #[must_use = "nothing is connected until it is awaited"]
@@ -67,6 +81,50 @@ impl McpTools {
     }
 
     /// Reaches a server over any pair of streams, one message a line: a socket, a pipe, a server in this process.
+    ///
+    /// ```
+    /// # use protolink::prelude::*;
+    /// # use protolink::testing::{Reply, ScriptedModel};
+    /// # use serde_json::json;
+    /// # use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
+    /// use protolink::McpTools;
+    /// # async fn clock_server(stream: DuplexStream) -> std::io::Result<()> {
+    /// #     let (reader, mut writer) = tokio::io::split(stream);
+    /// #     let mut lines = BufReader::new(reader).lines();
+    /// #     while let Some(line) = lines.next_line().await? {
+    /// #         let request: serde_json::Value = serde_json::from_str(&line)?;
+    /// #         let Some(id) = request.get("id") else { continue };
+    /// #         let result = match request["method"].as_str() {
+    /// #             Some("initialize") => json!({
+    /// #                 "protocolVersion": request["params"]["protocolVersion"],
+    /// #                 "capabilities": { "tools": { "listChanged": true } },
+    /// #                 "serverInfo": { "name": "clock", "version": "1" },
+    /// #             }),
+    /// #             Some("tools/list") => json!({ "tools": [{ "name": "now", "inputSchema": { "type": "object" } }] }),
+    /// #             _ => json!({ "content": [{ "type": "text", "text": "noon" }] }),
+    /// #         };
+    /// #         let mut reply = json!({ "jsonrpc": "2.0", "id": id, "result": result }).to_string();
+    /// #         if request["method"] == "tools/list" {
+    /// #             reply.push_str("\n{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}");
+    /// #         }
+    /// #         writer.write_all(format!("{reply}\n").as_bytes()).await?;
+    /// #     }
+    /// #     Ok(())
+    /// # }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (ours, theirs) = tokio::io::duplex(4096);
+    /// let server = tokio::spawn(clock_server(theirs));
+    /// let (reader, writer) = tokio::io::split(ours);
+    /// let clock = McpTools::connect(reader, writer).await?;
+    ///
+    /// let agent = Agent::builder("a").model(ScriptedModel::new([])).dyn_tools(clock.tools()).build()?;
+    /// assert_eq!(agent.call_tool("now", json!({})).await?, "noon");
+    /// # drop(server);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn connect(
         reader: impl AsyncRead + Send + Unpin + 'static,
         writer: impl AsyncWrite + Send + Unpin + 'static,

@@ -9,6 +9,17 @@ use crate::hook::BoxError;
 ///
 /// A failed call carries it as the `source` of [`Error::Tool`](crate::Error::Tool). No text of it holds arguments or
 /// results; what the server itself says about a failure is in it, cut to 2000 characters.
+///
+/// ```
+/// use protolink::{McpError, McpTools};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let missing = McpTools::child_process(std::process::Command::new("no-such-server")).await;
+/// assert!(matches!(missing, Err(McpError::Start { server, .. }) if server == "no-such-server"));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum McpError {
