@@ -444,7 +444,7 @@ impl<S: Send + Sync + 'static, A> AgentBuilder<S, A> {
     /// Agent::builder("a").hooks(hooks![be_brief, lower_case]);
     /// ```
     #[must_use]
-    pub fn hooks(self, list: impl FnOnce(Self) -> Self) -> Self {
+    pub fn hooks(self, list: impl HookList<Self>) -> Self {
         list(self)
     }
 

@@ -206,6 +206,26 @@ pub enum RunEvent {
 pub trait Observer: Send + Sync + 'static {
     /// Is told of an event, in the order in which things happen. It should return soon: the run waits for it.
     ///
+    /// ```
+    /// use protolink::prelude::*;
+    /// use protolink::{BoxError, Observer};
+    /// use std::io::Write;
+    /// use std::sync::Mutex;
+    ///
+    /// /// Writes a line of JSON for each event.
+    /// struct Log<W>(Mutex<W>);
+    ///
+    /// impl<W: Write + Send + 'static> Observer for Log<W> {
+    ///     fn observe(&self, event: &RunEvent) -> Result<(), BoxError> {
+    ///         let mut writer = self.0.lock().map_err(|_| "the log is broken")?;
+    ///         writeln!(writer, "{}", serde_json::to_string(event)?)?;
+    ///         Ok(())
+    ///     }
+    /// }
+    /// # let _ =
+    /// Agent::builder("a").observer(Log(Mutex::new(std::io::stderr())));
+    /// ```
+    ///
     /// # Errors
     /// Whatever it wants reported.
     fn observe(&self, event: &RunEvent) -> Result<(), BoxError>;

@@ -1,6 +1,22 @@
 //! Lists of hooks and tools, as the builder takes them.
 
 /// A list of hooks for the builder or group `B`: `hooks![..]`, or a function that registers them.
+///
+/// ```
+/// use protolink::prelude::*;
+///
+/// #[before_model]
+/// fn be_brief(request: &mut ModelRequest<'_>) {
+///     request.history().append_system("Be brief.");
+/// }
+///
+/// /// The hooks of every agent here.
+/// fn house_rules<S: Send + Sync + 'static>(builder: protolink::AgentBuilder<S>) -> protolink::AgentBuilder<S> {
+///     builder.hooks(hooks![be_brief])
+/// }
+/// # let _ =
+/// Agent::builder("a").hooks(house_rules);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a list of hooks",
     label = "write `hooks![..]` around the names",
@@ -12,6 +28,23 @@ pub trait HookList<B>: FnOnce(B) -> B {}
 impl<B, F: FnOnce(B) -> B> HookList<B> for F {}
 
 /// A list of tools for the builder `B`: `tools![..]`, or a function that adds them.
+///
+/// ```
+/// use protolink::prelude::*;
+///
+/// /// Search the catalogue.
+/// #[tool]
+/// fn search(query: String) -> String {
+///     query
+/// }
+///
+/// /// The tools of every agent here.
+/// fn house_tools(builder: protolink::AgentBuilder) -> protolink::AgentBuilder {
+///     builder.tools(tools![search])
+/// }
+/// # let _ =
+/// Agent::builder("a").tools(house_tools);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a list of tools",
     label = "write `tools![..]` around the names",

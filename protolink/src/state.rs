@@ -69,6 +69,18 @@ pub trait FromRef<S> {
 }
 
 /// What an agent without a state could give to its hooks and tools: nothing is. The trait is there for its message.
+///
+/// ```
+/// use protolink::prelude::*;
+///
+/// #[before_model]
+/// fn note(request: &mut ModelRequest<'_>, State(note): State<String>) {
+///     request.history().append_system(note);
+/// }
+/// // Without `.state(..)`, `hooks![note]` is where the compiler says that it is missing.
+/// # let _ =
+/// Agent::builder("a").state("Be brief.".to_owned()).hooks(hooks![note]);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "the agent has no state, and so no `{Self}`",
     label = "`State<{Self}>` is asked for here, before any `.state(..)`",

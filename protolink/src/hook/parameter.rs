@@ -74,6 +74,23 @@ impl<'a, 'r> AfterToolSubject<&'a mut ToolObservation<'r>> for &'a mut ToolObser
 
 /// The first parameter of an `#[after_tool]` hook that names its tool: the tool's output is that of the observation
 /// `Given`.
+///
+/// ```
+/// use protolink::prelude::*;
+///
+/// /// Search the catalogue.
+/// #[tool]
+/// fn search(query: String) -> Vec<String> {
+///     vec![query]
+/// }
+///
+/// type Hits<'o> = ToolObservation<'o, Vec<String>>; // an alias is as good as the name
+///
+/// #[after_tool(tool = search)]
+/// fn first_hit(observation: &mut Hits<'_>) {
+///     observation.result_mut().truncate(1);
+/// }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "the first parameter of this `#[after_tool(tool = ..)]` hook is `{Given}`, not `{Self}`",
     label = "write `{Given}`",

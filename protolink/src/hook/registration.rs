@@ -228,6 +228,13 @@ impl<St: HookStage, S> fmt::Debug for Thunk<St, S> {
 pub trait HookOutput {
     /// What the loop makes of it.
     ///
+    /// ```
+    /// use protolink::HookOutput;
+    ///
+    /// assert!(().into_hook_result().is_ok());
+    /// assert!(Err::<(), _>("too long").into_hook_result().is_err());
+    /// ```
+    ///
     /// # Errors
     /// The hook's own error.
     fn into_hook_result(self) -> Result<(), BoxError>;

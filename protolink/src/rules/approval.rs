@@ -79,6 +79,25 @@ pub enum Approval {
 #[async_trait]
 pub trait Approver: Send + Sync + 'static {
     /// Gives the person's word on one call.
+    ///
+    /// ```
+    /// use protolink::async_trait;
+    /// use protolink::rules::{Approval, ApprovalRequest, Approver};
+    ///
+    /// /// Asks in a chat, and waits for the word.
+    /// struct Chat;
+    ///
+    /// #[async_trait]
+    /// impl Approver for Chat {
+    ///     async fn approve(&self, request: &ApprovalRequest) -> Approval {
+    ///         match ask_in_chat(&request.tool).await.as_str() {
+    ///             "yes" => Approval::Approve,
+    ///             reason => Approval::Reject { reason: reason.to_owned() },
+    ///         }
+    ///     }
+    /// }
+    /// # async fn ask_in_chat(_tool: &str) -> String { "yes".to_owned() }
+    /// ```
     async fn approve(&self, request: &ApprovalRequest) -> Approval;
 }
 

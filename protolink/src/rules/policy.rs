@@ -111,6 +111,10 @@ impl<P: Policy + ?Sized> Policy for Arc<P> {
 ///
 /// let policy = CapabilityPolicy::new().deny("documents.delete").require_approval("money");
 /// # let _ = Agent::builder("a").policy(policy);
+///
+/// // Only what is named.
+/// let strict = CapabilityPolicy::new().allow("documents.read").deny_others();
+/// # let _ = Agent::builder("a").policy(strict);
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CapabilityPolicy {

@@ -36,6 +36,18 @@ pub trait Fixture: sealed::Sealed {
     fn lend<R>(&mut self, hook: impl FnOnce(&mut Self::Subject<'_>) -> R) -> R;
 
     /// Lends the input to an async hook, as [`assert_repeatable_async`] does.
+    ///
+    /// ```
+    /// use protolink::testing::{Fixture, ResponseFixture};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut fixture = ResponseFixture::text("Done.");
+    /// fixture.lend_async(async |response| response.set_text("Done, and signed.")).await;
+    /// assert_eq!(fixture.answer(), "Done, and signed.");
+    /// # Ok(())
+    /// # }
+    /// ```
     fn lend_async<R>(&mut self, hook: impl AsyncFnOnce(&mut Self::Subject<'_>) -> R) -> impl Future<Output = R>;
 }
 
