@@ -15,9 +15,9 @@ use crate::message::Message;
 /// How long an edit of the conversation lasts (contract M13).
 ///
 /// ```
+/// use protolink::Scope;
 /// use protolink::prelude::*;
 /// use protolink::testing::RequestFixture;
-/// use protolink::Scope;
 ///
 /// let mut fixture = RequestFixture::new().user("Which lamps?");
 /// fixture.with(|request: &mut ModelRequest<'_>| {
@@ -98,7 +98,9 @@ impl<T: Serialize> Captured<T> {
 ///     request.history().set_system("Be brief.");
 ///     request.tools().remove_named("delete");
 /// });
-/// let [Change::SystemSet { text: Captured::Content(text), .. }, Change::ToolRemoved { tool }] = fixture.changes() else {
+/// let [Change::SystemSet { text: Captured::Content(text), .. }, Change::ToolRemoved { tool }] =
+///     fixture.changes()
+/// else {
 ///     panic!("two edits were made")
 /// };
 /// assert_eq!((text.as_str(), tool.as_str()), ("Be brief.", "delete"));
@@ -204,7 +206,9 @@ pub enum Change {
 /// fixture.with(|request: &mut ModelRequest<'_>| {
 ///     request.history().edit(0, |message| message.set_text("my pin is [hidden]"));
 /// });
-/// let [Change::Edited { edits: Captured::Content(edits), .. }] = fixture.changes() else { panic!("one edit was made") };
+/// let [Change::Edited { edits: Captured::Content(edits), .. }] = fixture.changes() else {
+///     panic!("one edit was made")
+/// };
 /// assert_eq!(edits[..], [MessageEdit::Text("my pin is [hidden]".to_owned())]);
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -32,13 +32,15 @@ use crate::tool::ToolSpec;
 /// }
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let agent = Agent::builder("a").model(ScriptedModel::new([])).hooks(hooks![no_shouting]).build()?;
+/// let agent =
+///     Agent::builder("a").model(ScriptedModel::new([])).hooks(hooks![no_shouting]).build()?;
 /// let saved = serde_json::to_string(&agent.config())?;
 ///
 /// let config: AgentConfig = serde_json::from_str(&saved)?;
 /// let forgotten = config.builder().model(ScriptedModel::new([])).build();
 /// assert!(matches!(forgotten, Err(BuildError::HooksMissing { .. })));
-/// let restored = config.builder().model(ScriptedModel::new([])).hooks(hooks![no_shouting]).build()?;
+/// let restored =
+///     config.builder().model(ScriptedModel::new([])).hooks(hooks![no_shouting]).build()?;
 /// assert_eq!(restored.fingerprint(), agent.fingerprint());
 /// # Ok(())
 /// # }

@@ -12,7 +12,8 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let store = MemoryStore::new(); // with the feature `sqlite`: `SqliteStore::open("runs.sqlite")?`
+//! // With the feature `sqlite`: `SqliteStore::open("runs.sqlite")?`.
+//! let store = MemoryStore::new();
 //! let model = ScriptedModel::new([Reply::permanent("no key"), Reply::text("done")]);
 //! let agent = Agent::builder("clerk").model(model).durable(store.clone()).build()?;
 //!
@@ -21,7 +22,8 @@
 //! assert_eq!(agent.resume("order-17").await?.answer().map(Answer::text), Some("done"));
 //!
 //! // Which runs are there, and what did one of them do?
-//! let done = store.list(&RunFilter::new().agent("clerk").state(RunState::Completed), Page::newest(10)).await?;
+//! let completed = RunFilter::new().agent("clerk").state(RunState::Completed);
+//! let done = store.list(&completed, Page::newest(10)).await?;
 //! assert_eq!(done.runs[0].run_id, "order-17");
 //! assert!(matches!(agent.journal("order-17").await?.last(), Some(Record::Completed { .. })));
 //! # Ok(())

@@ -34,7 +34,10 @@ use crate::value::ValueError;
 /// let model = ScriptedModel::new([Reply::text("done")]);
 /// let agent = Agent::builder("a").model(model).hooks(hooks![needs_a_catalogue]).build()?;
 /// let error = agent.run("Go.").run_id("r-1").await.err().ok_or("it fails")?;
-/// assert_eq!(error.to_string(), "the before_model hook `needs_a_catalogue` failed at step 1 of run `r-1`");
+/// assert_eq!(
+///     error.to_string(),
+///     "the before_model hook `needs_a_catalogue` failed at step 1 of run `r-1`"
+/// );
 /// assert_eq!(error.run_id().map(|run_id| run_id.as_str()), Some("r-1"));
 /// assert_eq!(error.kind(), "hook");
 ///

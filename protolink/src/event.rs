@@ -30,7 +30,9 @@ pub use effect::{HookDifference, HookEffect};
 /// let agent = Agent::builder("a")
 ///     .model(ScriptedModel::new([Reply::text("done")]))
 ///     .observer(|event: &RunEvent| match event {
-///         RunEvent::HookRan { stage, hook, step, effect, .. } => println!("{step}: {stage} {hook}: {effect:?}"),
+///         RunEvent::HookRan { stage, hook, step, effect, .. } => {
+///             println!("{step}: {stage} {hook}: {effect:?}")
+///         }
 ///         RunEvent::ToolFinished { tool, duration, .. } => println!("{tool} took {duration:?}"),
 ///         // Each is a line of JSON, too.
 ///         other => println!("{}", serde_json::to_string(other).unwrap_or_default()),

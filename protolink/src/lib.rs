@@ -83,6 +83,20 @@
 //! | the model calls a tool that the step does not have | a correction to the model, and [`Error::ToolCorrections`] |
 //! | the agent changed between a pause and its resume | [`Error::ContractChanged`], in words |
 //!
+//! # Finding your way
+//!
+//! | to | there is |
+//! | --- | --- |
+//! | put an agent together and run it | [`Agent`], [`AgentBuilder`], [`RunBuilder`], [`Conversation`], [`BlockingAgent`] |
+//! | write a hook | [`before_model`] on a [`ModelRequest`], [`after_tool`] on a [`ToolObservation`], [`before_complete`] on a [`FinalResponse`], with [`State`] |
+//! | write a tool | [`tool`](macro@tool), with [`ToolContext`] and [`ToolError`]; [`DynTool`] for one that is made at run time |
+//! | ask a model | [`model`]: `GenaiModel` for real ones, a [`Model`](model::Model) of your own |
+//! | set limits, ask a person | [`rules`]: budget, policy, approval, context, retries |
+//! | watch a run | [`RunStream`], [`RunHandle`], [`Observer`], [`RunEvent`] |
+//! | wait, crash and go on | [`durable`], [`ResumeBuilder`], [`Interruption`] |
+//! | test all of it | [`testing`] |
+//! | read what a signature may be | [`signature`] |
+//!
 //! # Testing
 //!
 //! A hook is a function: call it on a fixture of [`testing`]. An agent is tested with a
@@ -90,8 +104,17 @@
 //!
 //! # Features
 //!
-//! None is on by default. `sqlite` brings `SqliteStore`, `genai` brings `GenaiModel` and `mcp` brings `McpTools`
-//! (`genai-http` and `mcp-http` are the same without TLS), `testing-server` brings a model server on loopback.
+//! None is on by default: the loop, the macros, an in-memory store and the test kit need no network and no C compiler.
+//!
+//! | feature | brings |
+//! | --- | --- |
+//! | `sqlite` | `durable::SqliteStore`: runs in a file, on a bundled SQLite |
+//! | `genai` | `model::GenaiModel`: OpenAI, Anthropic, Gemini, Ollama and any OpenAI-compatible server |
+//! | `mcp` | `McpTools`: tools of MCP servers, as child processes or over HTTP |
+//! | `genai-http`, `mcp-http` | the same without TLS |
+//! | `testing-server` | `testing::server`: a scripted model server on loopback |
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 // Generated code names this crate by its path, here too.
 extern crate self as protolink;

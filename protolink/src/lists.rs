@@ -11,7 +11,9 @@
 /// }
 ///
 /// /// The hooks of every agent here.
-/// fn house_rules<S: Send + Sync + 'static>(builder: protolink::AgentBuilder<S>) -> protolink::AgentBuilder<S> {
+/// fn house_rules<S: Send + Sync + 'static>(
+///     builder: protolink::AgentBuilder<S>,
+/// ) -> protolink::AgentBuilder<S> {
 ///     builder.hooks(hooks![be_brief])
 /// }
 /// # let _ =
@@ -73,7 +75,11 @@ impl<B, F: FnOnce(B) -> B> ToolList<B> for F {}
 ///
 ///     #[before_complete]
 ///     pub fn no_prices(response: &mut FinalResponse<'_>) -> Result<(), String> {
-///         if response.text().is_some_and(|text| text.contains('€')) { Err("it names a price".to_owned()) } else { Ok(()) }
+///         if response.text().is_some_and(|text| text.contains('€')) {
+///             Err("it names a price".to_owned())
+///         } else {
+///             Ok(())
+///         }
 ///     }
 /// }
 /// # let _ =

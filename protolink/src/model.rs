@@ -19,7 +19,11 @@
 //!         ModelId::new("test", "parrot")
 //!     }
 //!
-//!     async fn respond(&self, request: &PreparedRequest<'_>, _: &mut ChunkSink<'_>) -> Result<ModelReply, ModelError> {
+//!     async fn respond(
+//!         &self,
+//!         request: &PreparedRequest<'_>,
+//!         _: &mut ChunkSink<'_>,
+//!     ) -> Result<ModelReply, ModelError> {
 //!         let last = request.messages().last().and_then(|message| message.text());
 //!         Ok(ModelReply::text(last.unwrap_or_default()))
 //!     }

@@ -22,7 +22,12 @@ use crate::value::SharedValue;
 /// let answer = agent.invoke("What is the capital of France?").await?;
 /// assert_eq!(answer.text(), "Paris");
 /// assert_eq!(answer.to_string(), "Paris");
-/// println!("{} took {} steps and {} tokens", answer.run_id(), answer.steps(), answer.usage().total());
+/// println!(
+///     "{} took {} steps and {} tokens",
+///     answer.run_id(),
+///     answer.steps(),
+///     answer.usage().total()
+/// );
 /// # Ok(())
 /// # }
 /// ```
@@ -94,7 +99,9 @@ impl fmt::Display for Answer {
 /// let agent = Agent::builder("a").model(ScriptedModel::new([Reply::text("Paris")])).build()?;
 /// match agent.run("What is the capital of France?").await? {
 ///     Outcome::Completed(answer) => println!("{answer}"),
-///     Outcome::Interrupted(interruption) => println!("{interruption}; keep it, and ask the person"),
+///     Outcome::Interrupted(interruption) => {
+///         println!("{interruption}; keep it, and ask the person")
+///     }
 /// }
 /// # Ok(())
 /// # }
@@ -179,12 +186,14 @@ pub struct Interruption {
 /// What a person is asked.
 ///
 /// ```
-/// use protolink::prelude::*;
 /// use protolink::InterruptionRequest;
+/// use protolink::prelude::*;
 ///
 /// fn in_words(interruption: &Interruption) -> String {
 ///     match &interruption.request {
-///         InterruptionRequest::Approval { tool, arguments, .. } => format!("May `{tool}` run with {arguments}?"),
+///         InterruptionRequest::Approval { tool, arguments, .. } => {
+///             format!("May `{tool}` run with {arguments}?")
+///         }
 ///         InterruptionRequest::Question { question } => question.clone(),
 ///         _ => interruption.to_string(),
 ///     }

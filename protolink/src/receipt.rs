@@ -18,11 +18,17 @@ use crate::value::SharedValue;
 /// #[before_complete]
 /// fn grounded(response: &mut FinalResponse<'_>) -> Result<(), String> {
 ///     let receipt = response.receipts().last().ok_or("no tool was called")?;
-///     println!("{} gave {:?}, on record as {}", receipt.tool, receipt.result(), receipt.digest());
+///     println!(
+///         "{} gave {:?}, on record as {}",
+///         receipt.tool,
+///         receipt.result(),
+///         receipt.digest()
+///     );
 ///     Ok(())
 /// }
 ///
-/// let mut fixture = ResponseFixture::text("Three lamps.").receipt("search", serde_json::json!([1, 2, 3]));
+/// let mut fixture =
+///     ResponseFixture::text("Three lamps.").receipt("search", serde_json::json!([1, 2, 3]));
 /// assert!(fixture.with(|response| grounded(response)).is_ok());
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -45,9 +51,9 @@ pub struct Receipt {
 /// How a tool call that ran ended.
 ///
 /// ```
+/// use protolink::ReceiptOutcome;
 /// use protolink::prelude::*;
 /// use protolink::testing::ResponseFixture;
-/// use protolink::ReceiptOutcome;
 ///
 /// #[before_complete]
 /// fn all_succeeded(response: &mut FinalResponse<'_>) -> Result<(), String> {
@@ -60,7 +66,8 @@ pub struct Receipt {
 ///     Ok(())
 /// }
 ///
-/// let mut fixture = ResponseFixture::text("Three lamps.").receipt("search", serde_json::json!([1, 2, 3]));
+/// let mut fixture =
+///     ResponseFixture::text("Three lamps.").receipt("search", serde_json::json!([1, 2, 3]));
 /// assert!(fixture.with(|response| all_succeeded(response)).is_ok());
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -9,9 +9,16 @@
 //!     // Who may do what: by the capabilities of the tools (contract P1).
 //!     .policy(CapabilityPolicy::new().require_approval("money").deny("documents.delete"))
 //!     // How much a run may spend, checked before each operation (contract P2).
-//!     .budget(Budget::new().max_steps(12).max_tokens(60_000).max_wall_time(Duration::from_secs(120)))
+//!     .budget(
+//!         Budget::new()
+//!             .max_steps(12)
+//!             .max_tokens(60_000)
+//!             .max_wall_time(Duration::from_secs(120)),
+//!     )
 //!     // How much of a history a request holds (contract M7).
-//!     .context_policy(ContextPolicy::new(100_000).reserve_tokens(8_000).max_result_chars(10_000))
+//!     .context_policy(
+//!         ContextPolicy::new(100_000).reserve_tokens(8_000).max_result_chars(10_000),
+//!     )
 //!     // How often a request is sent again (contract M6).
 //!     .retry(Retry::new().max_attempts(3));
 //! ```

@@ -16,7 +16,10 @@ use crate::ids::RunId;
 /// #[before_model]
 /// fn greet(request: &mut ModelRequest<'_>) {
 ///     let context = request.context();
-///     assert_eq!((context.run_id().as_str(), context.agent(), context.session()), ("r-1", "helper", None));
+///     assert_eq!(
+///         (context.run_id().as_str(), context.agent(), context.session()),
+///         ("r-1", "helper", None)
+///     );
 ///     if let Some(user) = context.get("user").and_then(|user| user.as_str()) {
 ///         request.history().append_system(format!("The user is {user}."));
 ///     }

@@ -16,7 +16,10 @@
 //!
 //! /// Search the catalogue.
 //! #[tool]
-//! async fn search(query: String, State(lamps): State<Vec<String>>) -> Result<Vec<String>, std::io::Error> {
+//! async fn search(
+//!     query: String,
+//!     State(lamps): State<Vec<String>>,
+//! ) -> Result<Vec<String>, std::io::Error> {
 //!     Ok(lamps.into_iter().filter(|lamp| lamp.contains(&query)).collect())
 //! }
 //!

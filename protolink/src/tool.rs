@@ -16,12 +16,17 @@
 //! }
 //!
 //! // Known at run time only: from a configuration, a plugin, an MCP server.
-//! let noon = DynTool::new("noon", "Tell the time.", json!({ "type": "object" }), |_arguments, _context| async {
+//! let schema = json!({ "type": "object" });
+//! let noon = DynTool::new("noon", "Tell the time.", schema, |_arguments, _context| async {
 //!     Ok::<_, ToolError>("noon")
 //! });
-//! let agent = Agent::builder("a").model(ScriptedModel::new([])).tools(tools![search]).dyn_tool(noon).build()?;
-//! let names: Vec<String> = agent.config().tools.iter().map(|tool| tool.name().to_owned()).collect();
-//! assert_eq!(names, ["search", "noon"]);
+//! let agent = Agent::builder("a")
+//!     .model(ScriptedModel::new([]))
+//!     .tools(tools![search])
+//!     .dyn_tool(noon)
+//!     .build()?;
+//! let tools = agent.config().tools;
+//! assert_eq!((tools[0].name(), tools[1].name()), ("search", "noon"));
 //! # Ok::<(), protolink::BuildError>(())
 //! ```
 

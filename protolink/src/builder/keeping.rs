@@ -26,8 +26,9 @@ impl<S, A> AgentBuilder<S, A> {
     /// ```
     /// # use protolink::prelude::*;
     /// # use protolink::testing::{Reply, ScriptedModel};
-    ///
-    /// let agent = |version| Agent::builder("a").model(ScriptedModel::new([])).execution_version(version).build();
+    /// let agent = |version| {
+    ///     Agent::builder("a").model(ScriptedModel::new([])).execution_version(version).build()
+    /// };
     /// assert_ne!(agent("1")?.fingerprint(), agent("2")?.fingerprint());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -48,13 +49,18 @@ impl<S, A> AgentBuilder<S, A> {
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let agent = Agent::builder("a")
     ///     .model(ScriptedModel::new([Reply::text("done")]))
-    ///     .before_model("greet", |request: &mut ModelRequest<'_>| request.history().append_system("Say hello."))
+    ///     .before_model("greet", |request: &mut ModelRequest<'_>| {
+    ///         request.history().append_system("Say hello.")
+    ///     })
     ///     .capture_content(true)
     ///     .build()?;
     /// let mut stream = agent.run("Go.").stream();
     /// while let Some(event) = stream.next().await {
     ///     if let RunEvent::HookRan { changes, .. } = event? {
-    ///         let [Change::SystemAppended { text: Captured::Content(text), .. }] = &changes[..] else { panic!("digests") };
+    ///         let [Change::SystemAppended { text: Captured::Content(text), .. }] = &changes[..]
+    ///         else {
+    ///             panic!("digests")
+    ///         };
     ///         assert_eq!(text, "Say hello.");
     ///     }
     /// }
@@ -85,7 +91,11 @@ impl<S, A> AgentBuilder<S, A> {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let model = ScriptedModel::new([Reply::text("done")]);
-    /// let agent = Agent::builder("a").model(model).hooks(hooks![count]).strict(cfg!(debug_assertions)).build()?;
+    /// let agent = Agent::builder("a")
+    ///     .model(model)
+    ///     .hooks(hooks![count])
+    ///     .strict(cfg!(debug_assertions))
+    ///     .build()?;
     /// assert!(matches!(agent.invoke("Go.").await, Err(Error::NotRepeatable { .. })));
     /// # Ok(())
     /// # }

@@ -12,7 +12,6 @@ impl<S, A> AgentBuilder<S, A> {
     /// ```
     /// # use protolink::prelude::*;
     /// # use protolink::testing::{Reply, ScriptedModel};
-    ///
     /// let agent = Agent::builder("a")
     ///     .model(ScriptedModel::new([]))
     ///     .budget(Budget::new().max_steps(8).max_tokens(50_000))

@@ -11,11 +11,14 @@ use crate::ids::RunId;
 /// The version of the records that this crate writes, and the newest that it reads.
 ///
 /// ```
-/// use protolink::durable::{JOURNAL_VERSION, Row};
 /// use protolink::RunId;
+/// use protolink::durable::{JOURNAL_VERSION, Row};
 ///
 /// let row = Row::new(&RunId::from("r-1"), 1, JOURNAL_VERSION + 1, "{}");
-/// assert!(row.version > JOURNAL_VERSION, "a newer crate wrote it, and this one refuses to read it");
+/// assert!(
+///     row.version > JOURNAL_VERSION,
+///     "a newer crate wrote it, and this one refuses to read it"
+/// );
 /// ```
 pub const JOURNAL_VERSION: u32 = 1;
 
@@ -45,10 +48,16 @@ fn encode(run_id: &RunId, sequence: u64, record: &Record) -> Result<Row, StoreEr
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let store = MemoryStore::new();
-/// let agent = Agent::builder("a").model(ScriptedModel::new([Reply::text("done")])).durable(store.clone()).build()?;
+/// let agent = Agent::builder("a")
+///     .model(ScriptedModel::new([Reply::text("done")]))
+///     .durable(store.clone())
+///     .build()?;
 /// let answer = agent.invoke("go").await?;
 /// let records = durable::journal(&store, answer.run_id()).await?;
-/// assert!(matches!(records[..], [Record::Started(_), Record::Replied(_), Record::Completed { .. }]));
+/// assert!(matches!(
+///     records[..],
+///     [Record::Started(_), Record::Replied(_), Record::Completed { .. }]
+/// ));
 /// # Ok(())
 /// # }
 /// ```

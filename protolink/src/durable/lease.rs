@@ -11,8 +11,8 @@ use crate::ids::RunId;
 /// under a lease that is not the run's newest. The lease is the store's word; a caller only carries it around.
 ///
 /// ```
-/// use protolink::durable::{Lease, MemoryStore, NewRun, Row, RunStore};
 /// use protolink::RunId;
+/// use protolink::durable::{Lease, MemoryStore, NewRun, Row, RunStore};
 /// use std::time::Duration;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
@@ -20,7 +20,8 @@ use crate::ids::RunId;
 /// let store = MemoryStore::new().with_owner("worker-1");
 /// let run = RunId::from("order-4711");
 /// let first = Row::new(&run, 1, 1, "{}");
-/// let lease: Lease = store.create(NewRun::new(&run, "helper"), first, Duration::from_secs(30)).await?;
+/// let lease: Lease =
+///     store.create(NewRun::new(&run, "helper"), first, Duration::from_secs(30)).await?;
 /// assert_eq!((lease.run_id(), lease.owner()), (&run, "worker-1"));
 ///
 /// // Whoever takes the run over has a higher epoch, and the old lease commits nothing.

@@ -213,7 +213,7 @@ impl Default for Page {
 /// ```
 /// # use protolink::prelude::*;
 /// # use protolink::testing::{Reply, ScriptedModel};
-/// use protolink::durable::{MemoryStore, Cursor, Page, RunFilter, RunStore};
+/// use protolink::durable::{Cursor, MemoryStore, Page, RunFilter, RunStore};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -259,7 +259,7 @@ impl<T: Into<String>> From<T> for Cursor {
 /// ```
 /// # use protolink::prelude::*;
 /// # use protolink::testing::{Reply, ScriptedModel};
-/// use protolink::durable::{MemoryStore, Page, RunPage, RunFilter, RunStore};
+/// use protolink::durable::{MemoryStore, Page, RunFilter, RunPage, RunStore};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -19,9 +19,9 @@ use crate::ids::RunId;
 /// It keeps every rule of [`RunStore`] except that it forgets all when its last clone goes. Clones share the runs.
 ///
 /// ```
-/// use std::time::Duration;
-/// use protolink::durable::{MemoryStore, NewRun, Row, RunStore};
 /// use protolink::RunId;
+/// use protolink::durable::{MemoryStore, NewRun, Row, RunStore};
+/// use std::time::Duration;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), protolink::durable::StoreError> {
@@ -84,7 +84,8 @@ impl MemoryStore {
     /// ```
     /// use protolink::durable::MemoryStore;
     ///
-    /// let (first, second) = (MemoryStore::new().with_owner("worker-1"), MemoryStore::new().with_owner("worker-2"));
+    /// let (first, second) =
+    ///     (MemoryStore::new().with_owner("worker-1"), MemoryStore::new().with_owner("worker-2"));
     /// # let _ = (first, second);
     /// ```
     #[must_use]

@@ -10,8 +10,8 @@ use crate::ids::RunId;
 /// version and the payload, so a row that was altered, or that turns up in another place or another run, is found out.
 ///
 /// ```
-/// use protolink::durable::Row;
 /// use protolink::RunId;
+/// use protolink::durable::Row;
 ///
 /// let run = RunId::from("order-4711");
 /// let mut row = Row::new(&run, 1, 1, r#"{"started":{}}"#);
@@ -67,8 +67,8 @@ impl std::fmt::Debug for Row {
 /// A row whose checksum does not fit what it holds.
 ///
 /// ```
-/// use protolink::durable::{Row, RowDamage};
 /// use protolink::RunId;
+/// use protolink::durable::{Row, RowDamage};
 ///
 /// let row = Row::new(&RunId::from("order-4711"), 1, 1, "{}");
 /// assert_eq!(row.verify(&RunId::from("order-4712")), Err(RowDamage), "it is another run's");

@@ -286,7 +286,8 @@ pub struct UnknownState;
 /// use protolink::durable::{NewRun, RunState, RunSummary, Timestamp};
 ///
 /// // As a store of your own keeps it.
-/// let mut summary = RunSummary::new(NewRun::new("order-4711", "helper"), Timestamp::from_millis(1_000));
+/// let mut summary =
+///     RunSummary::new(NewRun::new("order-4711", "helper"), Timestamp::from_millis(1_000));
 /// summary.appended(RunState::Completed, Timestamp::from_millis(2_000));
 /// assert_eq!((summary.rows, summary.state), (2, RunState::Completed));
 /// assert_eq!(summary.ended_at, Some(Timestamp::from_millis(2_000)));
@@ -343,8 +344,8 @@ impl RunSummary {
 /// A run as a store holds it.
 ///
 /// ```
-/// use protolink::durable::{NewRun, Row, RunSummary, StoreError, StoredRun, Timestamp};
 /// use protolink::RunId;
+/// use protolink::durable::{NewRun, Row, RunSummary, StoreError, StoredRun, Timestamp};
 ///
 /// let run = RunId::from("order-4711");
 /// let summary = RunSummary::new(NewRun::new(&run, "helper"), Timestamp::from_millis(0));

@@ -9,17 +9,21 @@ use crate::ids::RunId;
 /// Why a store refused or failed, naming the run wherever one is concerned. It never holds a payload.
 ///
 /// ```
-/// use protolink::durable::{MemoryStore, RunStore, StoreError};
 /// use protolink::RunId;
+/// use protolink::durable::{MemoryStore, RunStore, StoreError};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let missing = MemoryStore::new().load(&RunId::from("order-4711")).await.err().ok_or("it is empty")?;
+/// let missing =
+///     MemoryStore::new().load(&RunId::from("order-4711")).await.err().ok_or("it is empty")?;
 /// assert!(matches!(missing, StoreError::NotFound { .. }));
 /// assert_eq!(missing.run_id().map(RunId::as_str), Some("order-4711"));
 ///
 /// // What a store of your own gives for all that is none of the others.
-/// let broken = StoreError::io(Some(&RunId::from("order-4711")), std::io::Error::other("the disk is gone"));
+/// let broken = StoreError::io(
+///     Some(&RunId::from("order-4711")),
+///     std::io::Error::other("the disk is gone"),
+/// );
 /// assert!(broken.run_id().is_some());
 /// # Ok(())
 /// # }

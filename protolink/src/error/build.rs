@@ -19,7 +19,8 @@ use crate::hook::Stage;
 ///     query
 /// }
 ///
-/// let twice = Agent::builder("a").model(ScriptedModel::new([])).tools(tools![search, search]).build();
+/// let twice =
+///     Agent::builder("a").model(ScriptedModel::new([])).tools(tools![search, search]).build();
 /// let error = twice.err().ok_or("it is refused")?;
 /// assert_eq!(error.to_string(), "the agent `a` has two tools of the name `search`");
 /// assert!(matches!(error, BuildError::DuplicateTool { .. }));

@@ -14,7 +14,9 @@ use crate::hook::{HookIdentity, Stage};
 /// use protolink::testing::ScriptedModel;
 ///
 /// # fn main() -> Result<(), protolink::BuildError> {
-/// let agent = |version| Agent::builder("a").model(ScriptedModel::new([])).execution_version(version).build();
+/// let agent = |version| {
+///     Agent::builder("a").model(ScriptedModel::new([])).execution_version(version).build()
+/// };
 /// let changes = agent("1")?.fingerprint().diff(agent("2")?.fingerprint());
 /// assert_eq!(changes[0].to_string(), "the execution version changed");
 /// # Ok(())
@@ -30,13 +32,15 @@ pub struct ContractFingerprint {
 /// One part of the contract: a setting, a tool, or a hook.
 ///
 /// ```
+/// use protolink::PartKind;
 /// use protolink::prelude::*;
 /// use protolink::testing::ScriptedModel;
-/// use protolink::PartKind;
 ///
 /// let agent = Agent::builder("a")
 ///     .model(ScriptedModel::new([]))
-///     .before_model("be_brief", |request: &mut ModelRequest<'_>| request.history().append_system("Be brief."))
+///     .before_model("be_brief", |request: &mut ModelRequest<'_>| {
+///         request.history().append_system("Be brief.")
+///     })
 ///     .build()?;
 /// let hook = agent.fingerprint().parts().iter().find(|part| part.kind == PartKind::BeforeModel);
 /// assert!(hook.is_some_and(|part| part.name == "be_brief" && part.without_source));
@@ -117,9 +121,13 @@ impl From<Stage> for PartKind {
 /// }
 ///
 /// let before = Agent::builder("a").model(ScriptedModel::new([])).build()?;
-/// let after = Agent::builder("a").model(ScriptedModel::new([])).tools(tools![search]).build()?;
+/// let after =
+///     Agent::builder("a").model(ScriptedModel::new([])).tools(tools![search]).build()?;
 /// let changes = before.fingerprint().diff(after.fingerprint());
-/// assert_eq!(changes, [ContractChange::Added { kind: PartKind::Tool, name: "search".to_owned() }]);
+/// assert_eq!(
+///     changes,
+///     [ContractChange::Added { kind: PartKind::Tool, name: "search".to_owned() }]
+/// );
 /// assert_eq!(changes[0].to_string(), "the tool `search` was added");
 /// assert_eq!(changes[0].kind(), Some(PartKind::Tool));
 /// # Ok::<(), Box<dyn std::error::Error>>(())

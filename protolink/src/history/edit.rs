@@ -187,6 +187,7 @@ impl<'h> HistoryMut<'h> {
     /// # fixture.with(|request: &mut ModelRequest<'_>| {
     /// request.history().append_system("Be brief.");
     /// request.history().append_system("Be very brief."); // in place of the first
+    ///     
     /// # });
     /// assert_eq!(fixture.system_text(), "You are a clerk.\n\nBe very brief.");
     /// ```
@@ -233,7 +234,8 @@ impl fmt::Debug for HistoryMut<'_> {
 ///     let mut history = request.history();
 ///     for index in 0..history.len() {
 ///         history.edit(index, |message| {
-///             let hidden = message.text().unwrap_or_default().replace(|c: char| c.is_ascii_digit(), "#");
+///             let hidden =
+///                 message.text().unwrap_or_default().replace(|c: char| c.is_ascii_digit(), "#");
 ///             if message.original().text() != Some(&*hidden) {
 ///                 message.set_text(hidden);
 ///             }

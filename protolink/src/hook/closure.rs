@@ -31,7 +31,9 @@ use super::{FinalResponse, ModelRequest, ToolObservation};
 ///     .before_model("be_brief", be_brief)
 ///     .before_model("be_polite", be_polite)
 ///     .before_model("trim", move |request: &mut ModelRequest<'_>| {
-///         request.history().retain(|message| message.text().is_none_or(|text| text.len() > limit));
+///         request
+///             .history()
+///             .retain(|message| message.text().is_none_or(|text| text.len() > limit));
 ///     });
 /// ```
 #[diagnostic::on_unimplemented(

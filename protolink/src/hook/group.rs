@@ -64,12 +64,13 @@ impl<S: 'static, A, H: HookFor<S, A>> AddHook<H> for AgentHooks<S, A> {
 /// }
 ///
 /// fn house_rules<S: Send + Sync + 'static>() -> AgentHooks<S> {
-///     AgentHooks::new()
-///         .hooks(hooks![trim])
-///         .before_complete("not_empty", |response: &mut FinalResponse<'_>| match response.text() {
+///     AgentHooks::new().hooks(hooks![trim]).before_complete(
+///         "not_empty",
+///         |response: &mut FinalResponse<'_>| match response.text() {
 ///             Some("") => Err("the answer is empty"),
 ///             _ => Ok(()),
-///         })
+///         },
+///     )
 /// }
 /// # let _ = Agent::builder("a").group(house_rules());
 /// ```
@@ -124,7 +125,9 @@ impl<S: 'static, A> AgentHooks<S, A> {
     /// use protolink::AgentHooks;
     ///
     /// let group: AgentHooks<()> = AgentHooks::new()
-    ///     .before_model("be_brief", |request: &mut ModelRequest<'_>| request.history().append_system("Be brief."));
+    ///     .before_model("be_brief", |request: &mut ModelRequest<'_>| {
+    ///         request.history().append_system("Be brief.")
+    ///     });
     /// assert_eq!(format!("{group:?}"), r#"["be_brief"]"#);
     /// ```
     #[must_use]
@@ -139,7 +142,9 @@ impl<S: 'static, A> AgentHooks<S, A> {
     /// use protolink::AgentHooks;
     ///
     /// let group: AgentHooks<()> = AgentHooks::new()
-    ///     .after_tool("hide", |observation: &mut ToolObservation<'_>| observation.set_result("[hidden]"));
+    ///     .after_tool("hide", |observation: &mut ToolObservation<'_>| {
+    ///         observation.set_result("[hidden]")
+    ///     });
     /// # let _ = group;
     /// ```
     #[must_use]

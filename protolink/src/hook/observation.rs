@@ -100,7 +100,8 @@ impl ObservationDraft {
 ///     observation.result_mut().truncate(1);
 /// }
 ///
-/// let mut fixture = ObservationFixture::of::<search>(vec!["desk lamp".to_owned(), "floor lamp".to_owned()]);
+/// let mut fixture =
+///     ObservationFixture::of::<search>(vec!["desk lamp".to_owned(), "floor lamp".to_owned()]);
 /// fixture.with(|observation| first_hit(observation));
 /// assert_eq!(fixture.result(), &serde_json::json!(["desk lamp"]));
 /// ```

@@ -149,7 +149,11 @@ impl<'a, 'r, T> BeforeCompleteSubject<&'a mut FinalResponse<'r, T>> for &'a mut 
 /// use protolink::prelude::*;
 ///
 /// #[before_model]
-/// fn trim(request: &mut ModelRequest<'_>, State(limit): State<usize>, State(note): State<String>) {
+/// fn trim(
+///     request: &mut ModelRequest<'_>,
+///     State(limit): State<usize>,
+///     State(note): State<String>,
+/// ) {
 ///     while request.history().len() > limit {
 ///         request.history().remove(0);
 ///     }

@@ -148,7 +148,10 @@ pub trait Hook: Sized + 'static {
 /// }
 ///
 /// /// Adds one hook and a rule that always goes with it.
-/// fn with_rule<S: Send + Sync + 'static>(builder: AgentBuilder<S>, hook: impl HookFor<S>) -> AgentBuilder<S> {
+/// fn with_rule<S: Send + Sync + 'static>(
+///     builder: AgentBuilder<S>,
+///     hook: impl HookFor<S>,
+/// ) -> AgentBuilder<S> {
 ///     builder.hook(hook).budget(Budget::new().max_steps(8))
 /// }
 /// # let _ =

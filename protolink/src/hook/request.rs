@@ -86,7 +86,9 @@ fn check_message(message: &Message) -> Result<(), ValueError> {
 /// fn finish_in_time(request: &mut ModelRequest<'_>) {
 ///     if request.step() > 8 {
 ///         request.tools().retain(|_| false);
-///         request.this_step().append_system("No tools are left. Answer now with what you know.");
+///         request
+///             .this_step()
+///             .append_system("No tools are left. Answer now with what you know.");
 ///     }
 /// }
 ///

@@ -76,9 +76,9 @@ impl ResponseDraft {
 /// Says that a response is looked at as text or JSON, not as a type of the application's.
 ///
 /// ```
+/// use protolink::Untyped;
 /// use protolink::prelude::*;
 /// use protolink::testing::ResponseFixture;
-/// use protolink::Untyped;
 ///
 /// // `FinalResponse<'_>` is short for this.
 /// fn length(response: &mut FinalResponse<'_, Untyped>) -> usize {
@@ -153,7 +153,10 @@ impl<T: Serialize + DeserializeOwned + Send + 'static> AnswerType for T {
 /// }
 ///
 /// let mut fixture = ResponseFixture::text("  ");
-/// assert_eq!(fixture.with(|response| not_empty(response)), Err("the answer is empty".to_owned()));
+/// assert_eq!(
+///     fixture.with(|response| not_empty(response)),
+///     Err("the answer is empty".to_owned())
+/// );
 /// ```
 ///
 /// Contract clauses kept here: F1, F2, F6, F7.
@@ -211,7 +214,8 @@ impl<'r> FinalResponse<'r> {
     /// # use protolink::testing::ResponseFixture;
     /// # let mut fixture = ResponseFixture::text("Call +49 30 123456.");
     /// # fixture.with(|response: &mut FinalResponse<'_>| {
-    /// let hidden: String = response.text().unwrap_or_default().replace(|c: char| c.is_ascii_digit(), "#");
+    /// let hidden: String =
+    ///     response.text().unwrap_or_default().replace(|c: char| c.is_ascii_digit(), "#");
     /// response.set_text(hidden);
     /// # });
     /// assert_eq!(fixture.answer(), "Call +## ## ######.");
@@ -271,7 +275,6 @@ impl<'r, T> FinalResponse<'r, T> {
     /// ```
     /// # use protolink::prelude::*;
     /// # use protolink::testing::ResponseFixture;
-    ///
     /// #[before_complete]
     /// fn grounded(response: &mut FinalResponse<'_>) -> Result<(), String> {
     ///     match response.receipts().iter().find(|receipt| receipt.tool == "search") {
@@ -280,7 +283,8 @@ impl<'r, T> FinalResponse<'r, T> {
     ///     }
     /// }
     ///
-    /// let mut looked = ResponseFixture::text("Three lamps.").receipt("search", serde_json::json!([1, 2, 3]));
+    /// let mut looked =
+    ///     ResponseFixture::text("Three lamps.").receipt("search", serde_json::json!([1, 2, 3]));
     /// assert!(looked.with(|response| grounded(response)).is_ok());
     /// assert!(ResponseFixture::text("Three lamps.").with(|response| grounded(response)).is_err());
     /// ```

@@ -23,7 +23,9 @@ use crate::fingerprint::Fingerprint;
 ///
 /// let agent = Agent::builder("a")
 ///     .model(ScriptedModel::new([]))
-///     .before_model("be_brief", |request: &mut ModelRequest<'_>| request.history().append_system("Be brief."))
+///     .before_model("be_brief", |request: &mut ModelRequest<'_>| {
+///         request.history().append_system("Be brief.")
+///     })
 ///     .build()?;
 /// let hook = &agent.config().hooks[0];
 /// assert_eq!(hook.path(), "be_brief");

@@ -61,11 +61,16 @@ pub trait HookStage: sealed::Sealed + 'static {
 /// use protolink::prelude::*;
 /// use protolink::{BeforeModel, StageFn};
 ///
-/// fn add<K>(builder: protolink::AgentBuilder, hook: impl StageFn<BeforeModel, K>) -> protolink::AgentBuilder {
+/// fn add<K>(
+///     builder: protolink::AgentBuilder,
+///     hook: impl StageFn<BeforeModel, K>,
+/// ) -> protolink::AgentBuilder {
 ///     builder.before_model("named here", hook)
 /// }
 /// # let _ =
-/// add(Agent::builder("a"), |request: &mut ModelRequest<'_>| request.history().append_system("Be brief."));
+/// add(Agent::builder("a"), |request: &mut ModelRequest<'_>| {
+///     request.history().append_system("Be brief.")
+/// });
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct BeforeModel;
@@ -76,11 +81,16 @@ pub struct BeforeModel;
 /// use protolink::prelude::*;
 /// use protolink::{AfterTool, StageFn};
 ///
-/// fn add<K>(builder: protolink::AgentBuilder, hook: impl StageFn<AfterTool, K>) -> protolink::AgentBuilder {
+/// fn add<K>(
+///     builder: protolink::AgentBuilder,
+///     hook: impl StageFn<AfterTool, K>,
+/// ) -> protolink::AgentBuilder {
 ///     builder.after_tool("named here", hook)
 /// }
 /// # let _ =
-/// add(Agent::builder("a"), |observation: &mut ToolObservation<'_>| println!("{} ran", observation.tool()));
+/// add(Agent::builder("a"), |observation: &mut ToolObservation<'_>| {
+///     println!("{} ran", observation.tool())
+/// });
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct AfterTool;
@@ -91,11 +101,16 @@ pub struct AfterTool;
 /// use protolink::prelude::*;
 /// use protolink::{BeforeComplete, StageFn};
 ///
-/// fn add<K>(builder: protolink::AgentBuilder, hook: impl StageFn<BeforeComplete, K>) -> protolink::AgentBuilder {
+/// fn add<K>(
+///     builder: protolink::AgentBuilder,
+///     hook: impl StageFn<BeforeComplete, K>,
+/// ) -> protolink::AgentBuilder {
 ///     builder.before_complete("named here", hook)
 /// }
 /// # let _ =
-/// add(Agent::builder("a"), |response: &mut FinalResponse<'_>| println!("{:?}", response.text()));
+/// add(Agent::builder("a"), |response: &mut FinalResponse<'_>| {
+///     println!("{:?}", response.text())
+/// });
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct BeforeComplete;

@@ -15,9 +15,13 @@ use crate::hook::BoxError;
 /// let busy = ModelError::transient("status 429").with_retry_after(Duration::from_secs(2));
 /// assert!(busy.is_transient());
 ///
-/// let refused = ModelError::permanent("status 401").with_source(std::io::Error::other("no key"));
+/// let refused =
+///     ModelError::permanent("status 401").with_source(std::io::Error::other("no key"));
 /// assert!(!refused.is_transient());
-/// assert_eq!(ModelError::truncated("at a call").to_string(), "the model's reply was cut off: at a call");
+/// assert_eq!(
+///     ModelError::truncated("at a call").to_string(),
+///     "the model's reply was cut off: at a call"
+/// );
 /// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

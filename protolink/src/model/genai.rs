@@ -44,7 +44,8 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// let hosted = Agent::builder("helper").model(GenaiModel::new("gpt-5")).build()?;
 ///
 /// // A server of one's own: Ollama, vLLM, llama.cpp.
-/// let local = GenaiModel::new("qwen3").base_url("http://127.0.0.1:11434/v1").option("temperature", 0.2);
+/// let local =
+///     GenaiModel::new("qwen3").base_url("http://127.0.0.1:11434/v1").option("temperature", 0.2);
 /// let own = Agent::builder("helper").model(local).build()?;
 /// # Ok(())
 /// # }
@@ -112,7 +113,9 @@ impl GenaiModel {
     ///
     /// ```
     /// # use protolink::model::GenaiModel;
-    /// let model = GenaiModel::new("qwen3").base_url("https://models.example.org/v1").api_key_env("MODELS_KEY");
+    /// let model = GenaiModel::new("qwen3")
+    ///     .base_url("https://models.example.org/v1")
+    ///     .api_key_env("MODELS_KEY");
     /// # let _ = model;
     /// ```
     #[must_use]
@@ -187,7 +190,8 @@ impl GenaiModel {
     ///
     /// ```
     /// # use protolink::model::GenaiModel;
-    /// let model = GenaiModel::new("gpt-5-mini").option("temperature", 0.2).option("max_tokens", 500);
+    /// let model =
+    ///     GenaiModel::new("gpt-5-mini").option("temperature", 0.2).option("max_tokens", 500);
     /// # let _ = model;
     /// ```
     #[must_use]

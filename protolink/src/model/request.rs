@@ -31,7 +31,8 @@ use crate::tool::ToolSpec;
 ///         request: &PreparedRequest<'_>,
 ///         chunks: &mut ChunkSink<'_>,
 ///     ) -> Result<ModelReply, ModelError> {
-///         let last = request.messages().last().and_then(|message| message.text()).unwrap_or_default();
+///         let last =
+///             request.messages().last().and_then(|message| message.text()).unwrap_or_default();
 ///         chunks.text(last);
 ///         Ok(ModelReply::text(last))
 ///     }
@@ -122,11 +123,17 @@ impl fmt::Display for ModelId {
 ///         ModelId::new("test", "inspector")
 ///     }
 ///
-///     async fn respond(&self, request: &PreparedRequest<'_>, _: &mut ChunkSink<'_>) -> Result<ModelReply, ModelError> {
+///     async fn respond(
+///         &self,
+///         request: &PreparedRequest<'_>,
+///         _: &mut ChunkSink<'_>,
+///     ) -> Result<ModelReply, ModelError> {
 ///         let tools: Vec<&str> = request.tools().iter().map(|tool| tool.name()).collect();
 ///         let (system, messages) = (request.system().len(), request.messages().len());
 ///         let typed = request.answer_schema().is_some();
-///         Ok(ModelReply::text(format!("{messages} messages, {system} bytes, {tools:?}, typed: {typed}")))
+///         Ok(ModelReply::text(format!(
+///             "{messages} messages, {system} bytes, {tools:?}, typed: {typed}"
+///         )))
 ///     }
 /// }
 /// ```
@@ -180,7 +187,11 @@ impl<'a> PreparedRequest<'a> {
 ///         ModelId::new("test", "storyteller")
 ///     }
 ///
-///     async fn respond(&self, _: &PreparedRequest<'_>, chunks: &mut ChunkSink<'_>) -> Result<ModelReply, ModelError> {
+///     async fn respond(
+///         &self,
+///         _: &PreparedRequest<'_>,
+///         chunks: &mut ChunkSink<'_>,
+///     ) -> Result<ModelReply, ModelError> {
 ///         let words = ["Once ", "upon ", "a ", "time."];
 ///         if chunks.is_listened_to() {
 ///             words.iter().for_each(|word| chunks.text(word));

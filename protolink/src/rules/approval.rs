@@ -12,7 +12,10 @@ use crate::ids::{ActionId, RunId};
 /// use protolink::rules::{Approval, ApprovalRequest};
 ///
 /// fn ask(request: &ApprovalRequest) -> Approval {
-///     println!("May `{}` run with {}? It can {:?}.", request.tool, request.arguments, request.capabilities);
+///     println!(
+///         "May `{}` run with {}? It can {:?}.",
+///         request.tool, request.arguments, request.capabilities
+///     );
 ///     Approval::Undecided
 /// }
 /// ```

@@ -8,8 +8,11 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let model = ScriptedModel::from_fn(|request| Reply::text(format!("{} messages", request.messages.len())));
-//! let agent = Agent::builder("a").model(model).context_policy(ContextPolicy::new(60)).build()?;
+//! let model = ScriptedModel::from_fn(|request| {
+//!     Reply::text(format!("{} messages", request.messages.len()))
+//! });
+//! let agent =
+//!     Agent::builder("a").model(model).context_policy(ContextPolicy::new(60)).build()?;
 //! let mut conversation = agent.conversation();
 //! for _ in 0..10 {
 //!     conversation.invoke("A prompt of some length, again and again.").await?;

@@ -51,8 +51,10 @@ pub enum Decision {
 ///
 /// impl Policy for Writers {
 ///     fn decide(&self, request: &PolicyRequest<'_>) -> Decision {
-///         let user = request.context.get("user").and_then(|user| user.as_str()).unwrap_or_default();
-///         let writes = request.tool.capabilities().iter().any(|capability| capability == "write");
+///         let user =
+///             request.context.get("user").and_then(|user| user.as_str()).unwrap_or_default();
+///         let writes =
+///             request.tool.capabilities().iter().any(|capability| capability == "write");
 ///         if writes && !self.0.iter().any(|writer| writer == user) {
 ///             return Decision::Deny { reason: "this user may not write".to_owned() };
 ///         }
@@ -78,7 +80,9 @@ pub struct PolicyRequest<'a> {
 /// ```
 /// use protolink::rules::{Decision, Policy, PolicyRequest};
 ///
-/// struct OfficeHours { open: bool }
+/// struct OfficeHours {
+///     open: bool,
+/// }
 ///
 /// impl Policy for OfficeHours {
 ///     fn decide(&self, request: &PolicyRequest<'_>) -> Decision {

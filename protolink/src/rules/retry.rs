@@ -13,7 +13,10 @@ use serde::{Deserialize, Serialize};
 /// use protolink::prelude::*;
 /// use std::time::Duration;
 ///
-/// let retry = Retry::new().max_attempts(6).min_delay(Duration::from_millis(200)).max_delay(Duration::from_secs(10));
+/// let retry = Retry::new()
+///     .max_attempts(6)
+///     .min_delay(Duration::from_millis(200))
+///     .max_delay(Duration::from_secs(10));
 /// # let _ = Agent::builder("a").retry(retry);
 /// assert_eq!(Retry::never(), Retry::new().max_attempts(1));
 /// ```

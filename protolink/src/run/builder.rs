@@ -32,7 +32,12 @@ use crate::value::{ValueError, to_value};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let agent = Agent::builder("a").model(ScriptedModel::new([Reply::text("done")])).build()?;
-/// let outcome = agent.run("go").run_id("nightly-17").budget(Budget::new().max_steps(4)).context("user", 42).await?;
+/// let outcome = agent
+///     .run("go")
+///     .run_id("nightly-17")
+///     .budget(Budget::new().max_steps(4))
+///     .context("user", 42)
+///     .await?;
 /// assert_eq!(outcome.answer().map(|answer| answer.text()), Some("done"));
 /// # Ok(())
 /// # }
@@ -98,7 +103,12 @@ impl<'c> RunBuilder<'c> {
     /// # use protolink::testing::{Reply, ScriptedModel};
     /// #[before_model]
     /// fn greet(request: &mut ModelRequest<'_>) {
-    ///     let user = request.context().get("user").and_then(|user| user.as_str()).unwrap_or("guest").to_owned();
+    ///     let user = request
+    ///         .context()
+    ///         .get("user")
+    ///         .and_then(|user| user.as_str())
+    ///         .unwrap_or("guest")
+    ///         .to_owned();
     ///     request.history().append_system(format!("The user is {user}."));
     /// }
     ///
@@ -181,7 +191,10 @@ impl<'c> RunBuilder<'c> {
     ///     .build()?;
     /// let mut stream = agent.run("Tell me.").hold_output(true).stream();
     /// while let Some(event) = stream.next().await {
-    ///     assert!(!matches!(event, Ok(RunEvent::TextDelta { .. })), "nothing of a refused answer is shown");
+    ///     assert!(
+    ///         !matches!(event, Ok(RunEvent::TextDelta { .. })),
+    ///         "nothing of a refused answer is shown"
+    ///     );
     /// }
     /// # Ok(())
     /// # }
@@ -227,7 +240,9 @@ impl<'c> RunBuilder<'c> {
     /// # use protolink::testing::{Reply, ScriptedModel};
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let agent = Agent::builder("a").model(ScriptedModel::new([Reply::text("Once upon a time.")])).build()?;
+    /// let agent = Agent::builder("a")
+    ///     .model(ScriptedModel::new([Reply::text("Once upon a time.")]))
+    ///     .build()?;
     /// let mut stream = agent.run("Tell me a story.").stream();
     /// while let Some(event) = stream.next().await {
     ///     match event? {

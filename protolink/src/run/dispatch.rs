@@ -31,9 +31,9 @@ struct Ended {
 /// A tool did not end in its time; found as the `source` of [`Error::Tool`](crate::Error::Tool).
 ///
 /// ```
+/// use protolink::ToolTimedOut;
 /// use protolink::prelude::*;
 /// use protolink::testing::{Reply, ScriptedModel};
-/// use protolink::ToolTimedOut;
 /// use std::time::Duration;
 ///
 /// /// Never ends.
@@ -46,7 +46,8 @@ struct Ended {
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let model = ScriptedModel::new([Reply::call("wait", serde_json::json!({}))]);
 /// let timeout = Duration::from_millis(5);
-/// let agent = Agent::builder("a").model(model).tools(tools![wait]).tool_timeout(timeout).build()?;
+/// let agent =
+///     Agent::builder("a").model(model).tools(tools![wait]).tool_timeout(timeout).build()?;
 /// let Err(Error::Tool { source, .. }) = agent.invoke("Go.").await else { panic!("it fails") };
 /// assert_eq!(source.downcast_ref(), Some(&ToolTimedOut { after: timeout }));
 /// # Ok(())
@@ -62,9 +63,9 @@ pub struct ToolTimedOut {
 /// A tool panicked; found as the `source` of [`Error::Tool`](crate::Error::Tool).
 ///
 /// ```
+/// use protolink::ToolPanicked;
 /// use protolink::prelude::*;
 /// use protolink::testing::{Reply, ScriptedModel};
-/// use protolink::ToolPanicked;
 ///
 /// /// Always panics.
 /// #[tool]

@@ -9,9 +9,9 @@ use crate::durable::{Clock, Timestamp};
 /// A clock that a test moves by hand, forwards and backwards; clones show the same time.
 ///
 /// ```
-/// use std::time::Duration;
 /// use protolink::durable::{Clock, MemoryStore, Timestamp};
 /// use protolink::testing::ManualClock;
+/// use std::time::Duration;
 ///
 /// let clock = ManualClock::new();
 /// let store = MemoryStore::new().with_clock(clock.clone());

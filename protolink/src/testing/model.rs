@@ -71,7 +71,8 @@ pub(super) struct Position {
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let model = ScriptedModel::new([Reply::text("Paris")]);
-/// let agent = Agent::builder("a").instructions("Answer in one word.").model(model.clone()).build()?;
+/// let agent =
+///     Agent::builder("a").instructions("Answer in one word.").model(model.clone()).build()?;
 /// agent.invoke("What is the capital of France?").await?;
 ///
 /// let request = &model.requests()[0];
@@ -126,7 +127,9 @@ impl ScriptedModel {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let parrot = ScriptedModel::from_fn(|request| {
-    ///     Reply::text(request.messages.last().and_then(|message| message.text()).unwrap_or_default())
+    ///     Reply::text(
+    ///         request.messages.last().and_then(|message| message.text()).unwrap_or_default(),
+    ///     )
     /// });
     /// let agent = Agent::builder("parrot").model(parrot).build()?;
     /// assert_eq!(agent.invoke("Hello!").await?.text(), "Hello!");

@@ -23,7 +23,10 @@ mod sealed {
 ///     fixture.lend(hook);
 ///     fixture.done().len()
 /// }
-/// assert_eq!(edits(RequestFixture::new(), |request| request.history().set_system("Be brief.")), 1);
+/// assert_eq!(
+///     edits(RequestFixture::new(), |request| request.history().set_system("Be brief.")),
+///     1
+/// );
 /// ```
 pub trait Fixture: sealed::Sealed {
     /// What a hook is given.
@@ -87,7 +90,9 @@ fixture!(ResponseFixture, FinalResponse);
 ///
 /// ```
 /// use protolink::prelude::*;
-/// use protolink::testing::{ObservationFixture, RequestFixture, ResponseFixture, assert_repeatable};
+/// use protolink::testing::{
+///     ObservationFixture, RequestFixture, ResponseFixture, assert_repeatable,
+/// };
 ///
 /// #[before_model]
 /// fn last_ten(request: &mut ModelRequest<'_>) {
@@ -102,7 +107,10 @@ fixture!(ResponseFixture, FinalResponse);
 /// }
 ///
 /// assert_repeatable(|| RequestFixture::new().user("Which lamps?"), last_ten);
-/// assert_repeatable(|| ResponseFixture::text("Two."), |response| greet(response, State("Ada".to_owned())));
+/// assert_repeatable(
+///     || ResponseFixture::text("Two."),
+///     |response| greet(response, State("Ada".to_owned())),
+/// );
 /// assert_repeatable(
 ///     || ObservationFixture::json("search", serde_json::json!(["desk lamp"])),
 ///     |observation| observation.result_mut()[0] = "lamp".into(),

@@ -117,7 +117,10 @@ impl Reply {
     /// # use protolink::testing::{Reply, ScriptedModel};
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let agent = Agent::builder("a").model(ScriptedModel::new([Reply::permanent("status 401")])).retry(Retry::never()).build()?;
+    /// let agent = Agent::builder("a")
+    ///     .model(ScriptedModel::new([Reply::permanent("status 401")]))
+    ///     .retry(Retry::never())
+    ///     .build()?;
     /// assert!(matches!(agent.invoke("Go.").await, Err(Error::Model { .. })));
     /// # Ok(())
     /// # }
@@ -133,7 +136,10 @@ impl Reply {
     /// # use protolink::testing::{Reply, ScriptedModel};
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let agent = Agent::builder("a").model(ScriptedModel::new([Reply::truncated()])).retry(Retry::never()).build()?;
+    /// let agent = Agent::builder("a")
+    ///     .model(ScriptedModel::new([Reply::truncated()]))
+    ///     .retry(Retry::never())
+    ///     .build()?;
     /// assert!(matches!(agent.invoke("Go.").await, Err(Error::Truncated { .. })));
     /// # Ok(())
     /// # }
@@ -149,7 +155,10 @@ impl Reply {
     /// # use protolink::testing::{Reply, ScriptedModel};
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let agent = Agent::builder("a").model(ScriptedModel::new([Reply::panic("oh no")])).retry(Retry::never()).build()?;
+    /// let agent = Agent::builder("a")
+    ///     .model(ScriptedModel::new([Reply::panic("oh no")]))
+    ///     .retry(Retry::never())
+    ///     .build()?;
     /// assert!(matches!(agent.invoke("Go.").await, Err(Error::ModelPanicked { .. })));
     /// # Ok(())
     /// # }
@@ -183,7 +192,10 @@ impl Reply {
     /// # use protolink::testing::{Reply, ScriptedModel};
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let agent = Agent::builder("a").model(ScriptedModel::new([Reply::chunks(["do"]).then(Reply::transient("reset"))])).retry(Retry::never()).build()?;
+    /// let agent = Agent::builder("a")
+    ///     .model(ScriptedModel::new([Reply::chunks(["do"]).then(Reply::transient("reset"))]))
+    ///     .retry(Retry::never())
+    ///     .build()?;
     /// assert!(matches!(agent.invoke("Go.").await, Err(Error::Model { .. })));
     /// # Ok(())
     /// # }

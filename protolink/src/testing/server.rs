@@ -51,7 +51,8 @@ pub use request::ServerRequest;
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let busy = ServerReply::status(429).header("retry-after", "0");
 /// let server = ModelServer::start([busy, Reply::text("done").into()]).await?;
-/// let agent = Agent::builder("a").model(GenaiModel::new("any").base_url(server.base_url())).build()?;
+/// let agent =
+///     Agent::builder("a").model(GenaiModel::new("any").base_url(server.base_url())).build()?;
 ///
 /// assert_eq!(agent.invoke("go").await?.text(), "done");
 /// assert_eq!(server.requests().len(), 2);
@@ -110,7 +111,8 @@ impl ModelServer {
     ///     Reply::text(format!("You said {prompt}."))
     /// })
     /// .await?;
-    /// let agent = Agent::builder("a").model(GenaiModel::new("any").base_url(server.base_url())).build()?;
+    /// let agent =
+    ///     Agent::builder("a").model(GenaiModel::new("any").base_url(server.base_url())).build()?;
     /// assert_eq!(agent.invoke("hello").await?.text(), "You said \"hello\".");
     /// # Ok(())
     /// # }

@@ -55,7 +55,9 @@ pub trait Tool: 'static {
 /// }
 ///
 /// /// Adds one tool, and the limit that goes with it.
-/// fn with_limit<S: Send + Sync + 'static, T: ToolFor<S>>(builder: AgentBuilder<S>) -> AgentBuilder<S> {
+/// fn with_limit<S: Send + Sync + 'static, T: ToolFor<S>>(
+///     builder: AgentBuilder<S>,
+/// ) -> AgentBuilder<S> {
 ///     builder.tool::<T>().budget(Budget::new().max_tool_calls(3))
 /// }
 /// # let _ =

@@ -15,7 +15,11 @@ use crate::value::ValueError;
 /// /// Halve a number.
 /// #[tool]
 /// fn halve(number: i64) -> Result<i64, ToolError> {
-///     if number % 2 == 0 { Ok(number / 2) } else { Err(ToolError::rejected("the number must be even")) }
+///     if number % 2 == 0 {
+///         Ok(number / 2)
+///     } else {
+///         Err(ToolError::rejected("the number must be even"))
+///     }
 /// }
 ///
 /// /// Give money back.
@@ -28,7 +32,9 @@ use crate::value::ValueError;
 ///     match bank(cents).await {
 ///         Ok(receipt) => Ok(receipt),
 ///         // Was it paid? Nobody does it again before somebody has looked.
-///         Err(error) if error.kind() == std::io::ErrorKind::TimedOut => Err(ToolError::uncertain(error)),
+///         Err(error) if error.kind() == std::io::ErrorKind::TimedOut => {
+///             Err(ToolError::uncertain(error))
+///         }
 ///         // The run fails, as by `?`.
 ///         Err(error) => Err(ToolError::failed(error)),
 ///     }

@@ -32,7 +32,10 @@ use super::error::ToolError;
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// let mut command = std::process::Command::new("npx");
 /// command.args(["-y", "@modelcontextprotocol/server-filesystem", "/srv/documents"]);
-/// let files = McpTools::child_process(command).prefix("fs_").filter(|name| name != "write_file").await?;
+/// let files = McpTools::child_process(command)
+///     .prefix("fs_")
+///     .filter(|name| name != "write_file")
+///     .await?;
 ///
 /// let agent = Agent::builder("librarian")
 ///     .model(ScriptedModel::new([Reply::text("done")]))

@@ -18,7 +18,8 @@ use serde_json::Value;
 ///     id
 /// }
 ///
-/// let agent = Agent::builder("a").model(ScriptedModel::new([])).tools(tools![delete]).build()?;
+/// let agent =
+///     Agent::builder("a").model(ScriptedModel::new([])).tools(tools![delete]).build()?;
 /// let spec = &agent.config().tools[0];
 /// assert_eq!(spec.name(), "delete");
 /// assert_eq!(spec.description(), "Delete a document for good.");

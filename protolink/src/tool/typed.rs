@@ -136,7 +136,11 @@ impl<S> FromCall<S, CONTEXT> for ToolContext {
 ///
 /// /// List the pages.
 /// #[tool]
-/// fn list(order: Option<Order>, State(pages): State<Vec<String>>, context: ToolContext) -> Vec<String> {
+/// fn list(
+///     order: Option<Order>,
+///     State(pages): State<Vec<String>>,
+///     context: ToolContext,
+/// ) -> Vec<String> {
 ///     println!("{} lists", context.action_id());
 ///     match order {
 ///         Some(Order::Age) => pages.into_iter().rev().collect(),

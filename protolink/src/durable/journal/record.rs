@@ -464,14 +464,19 @@ pub struct Resumed {
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let agent = Agent::builder("a")
 ///     .model(ScriptedModel::new([Reply::text("done")]))
-///     .before_model("be_brief", |request: &mut ModelRequest<'_>| request.history().append_system("Be brief."))
+///     .before_model("be_brief", |request: &mut ModelRequest<'_>| {
+///         request.history().append_system("Be brief.")
+///     })
 ///     .durable(MemoryStore::new())
 ///     .build()?;
 /// agent.run("Go.").run_id("r-1").await?;
 /// let journal = agent.journal("r-1").await?;
 /// let Some(Record::Replied(replied)) = journal.get(1) else { panic!("the model replied") };
 /// let hook = &replied.hooks[0];
-/// assert_eq!((hook.stage, hook.hook.as_str(), hook.changes), (Stage::BeforeModel, "be_brief", 1));
+/// assert_eq!(
+///     (hook.stage, hook.hook.as_str(), hook.changes),
+///     (Stage::BeforeModel, "be_brief", 1)
+/// );
 /// # Ok(())
 /// # }
 /// ```

@@ -18,8 +18,8 @@ const SMALLEST_PAGE: u64 = 512;
 /// How to open a [`SqliteStore`], where the usual way does not do.
 ///
 /// ```
-/// use std::time::Duration;
 /// use protolink::durable::SqliteStore;
+/// use std::time::Duration;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let folder = tempfile::tempdir()?;

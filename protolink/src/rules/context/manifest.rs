@@ -16,7 +16,11 @@ use serde::{Deserialize, Serialize};
 /// let mut stream = agent.run("Go.").stream();
 /// while let Some(event) = stream.next().await {
 ///     if let RunEvent::ContextPrepared { manifest, .. } = event? {
-///         println!("about {} tokens in {} messages", manifest.total_tokens(), manifest.messages);
+///         println!(
+///             "about {} tokens in {} messages",
+///             manifest.total_tokens(),
+///             manifest.messages
+///         );
 ///         assert_eq!(manifest.messages_dropped, 0);
 ///     }
 /// }
@@ -60,8 +64,14 @@ impl ContextManifest {
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let agent = Agent::builder("a").model(ScriptedModel::new([])).context_policy(ContextPolicy::new(1)).build()?;
-/// let Err(Error::Context { source, .. }) = agent.invoke("A prompt of some length.").await else { panic!("it fits") };
+/// let agent = Agent::builder("a")
+///     .model(ScriptedModel::new([]))
+///     .context_policy(ContextPolicy::new(1))
+///     .build()?;
+/// let Err(Error::Context { source, .. }) = agent.invoke("A prompt of some length.").await
+/// else {
+///     panic!("it fits")
+/// };
 /// assert!(source.needed > source.available);
 /// # Ok(())
 /// # }

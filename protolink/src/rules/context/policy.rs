@@ -18,7 +18,10 @@ use serde::{Deserialize, Serialize};
 /// ```
 /// use protolink::prelude::*;
 ///
-/// let policy = ContextPolicy::new(100_000).reserve_tokens(8_000).preserve_recent(3).max_result_chars(10_000);
+/// let policy = ContextPolicy::new(100_000)
+///     .reserve_tokens(8_000)
+///     .preserve_recent(3)
+///     .max_result_chars(10_000);
 /// # let _ = Agent::builder("a").context_policy(policy);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

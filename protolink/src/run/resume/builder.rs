@@ -331,7 +331,8 @@ impl<'c> ResumeBuilder<'c> {
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let model = ScriptedModel::new([Reply::permanent("down"), Reply::text(r#"{ "score": 7 }"#)]);
     /// let agent = Agent::builder("critic").model(model).durable(MemoryStore::new()).build()?;
-    /// let failed = agent.invoke_as::<Verdict>("How good is it?").await.err().ok_or("the model was down")?;
+    /// let failed =
+    ///     agent.invoke_as::<Verdict>("How good is it?").await.err().ok_or("the model was down")?;
     /// let run_id = failed.run_id().ok_or("the error names its run")?;
     /// let outcome = agent.resume(run_id).answer_as::<Verdict>().await?;
     /// assert_eq!(outcome.answer().map(|answer| &answer.content()["score"]), Some(&7.into()));

@@ -12,8 +12,10 @@ use std::fmt;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let script = [Reply::text("Done.")];
-/// let report = Matrix::new("Go.", script).run(|model| Agent::builder("clerk").model(model)).await?;
-/// let streamed = report.cases().iter().filter(|case| case.combination.path == MatrixPath::Streamed);
+/// let report =
+///     Matrix::new("Go.", script).run(|model| Agent::builder("clerk").model(model)).await?;
+/// let streamed =
+///     report.cases().iter().filter(|case| case.combination.path == MatrixPath::Streamed);
 /// assert!(streamed.count() > 0);
 /// # Ok(())
 /// # }
@@ -36,7 +38,8 @@ pub enum MatrixPath {
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let script = [Reply::text("Done.")];
-/// let report = Matrix::new("Go.", script).run(|model| Agent::builder("clerk").model(model)).await?;
+/// let report =
+///     Matrix::new("Go.", script).run(|model| Agent::builder("clerk").model(model)).await?;
 /// let crashes = report.cases().iter().filter_map(|case| case.combination.crash);
 /// assert!(crashes.map(|crash| crash.moment).any(|moment| moment == Moment::After));
 /// # Ok(())
@@ -82,9 +85,13 @@ impl CrashPoint {
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let script = [Reply::text("Done.")];
-/// let report = Matrix::new("Go.", script).run(|model| Agent::builder("clerk").model(model)).await?;
+/// let report =
+///     Matrix::new("Go.", script).run(|model| Agent::builder("clerk").model(model)).await?;
 /// assert_eq!(report.cases()[0].combination.to_string(), "plain in memory");
-/// assert_eq!(report.cases()[1].combination.to_string(), "plain in memory, a crash before commit 1");
+/// assert_eq!(
+///     report.cases()[1].combination.to_string(),
+///     "plain in memory, a crash before commit 1"
+/// );
 /// # Ok(())
 /// # }
 /// ```

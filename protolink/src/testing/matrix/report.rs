@@ -25,7 +25,9 @@ use crate::hook::Stage;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let script = [Reply::text("Done.")];
-/// let report = Matrix::new("Go.", script).run(|model| Agent::builder("clerk").model(model).hooks(hooks![be_brief])).await?;
+/// let report = Matrix::new("Go.", script)
+///     .run(|model| Agent::builder("clerk").model(model).hooks(hooks![be_brief]))
+///     .await?;
 /// let hook = &report.cases()[0].hooks[0];
 /// assert_eq!((hook.hook.as_str(), hook.step, hook.changes), ("be_brief", 1, 1));
 /// # Ok(())
@@ -54,7 +56,8 @@ pub struct HookRun {
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let script = [Reply::text("Done.")];
-/// let report = Matrix::new("Go.", script).run(|model| Agent::builder("clerk").model(model)).await?;
+/// let report =
+///     Matrix::new("Go.", script).run(|model| Agent::builder("clerk").model(model)).await?;
 /// for case in report.cases() {
 ///     assert_eq!(case.result, Ok("Done.".into()));
 ///     assert!(case.twice.is_empty() && case.differences.is_empty());
@@ -104,7 +107,8 @@ impl MatrixCase {
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let script = [Reply::text("Done.")];
-/// let report = Matrix::new("Go.", script).run(|model| Agent::builder("clerk").model(model)).await?;
+/// let report =
+///     Matrix::new("Go.", script).run(|model| Agent::builder("clerk").model(model)).await?;
 /// println!("{report}");
 /// assert_eq!(report.answer(), "Done.");
 /// assert!(report.cases().len() > 4);

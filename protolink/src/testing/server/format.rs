@@ -18,7 +18,10 @@ use crate::model::Usage;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let server = ModelServer::start([Reply::text("done")]).await?;
-/// let claude = GenaiModel::new("claude-haiku").provider("anthropic").base_url(server.base_url()).api_key("any");
+/// let claude = GenaiModel::new("claude-haiku")
+///     .provider("anthropic")
+///     .base_url(server.base_url())
+///     .api_key("any");
 /// let agent = Agent::builder("a").model(claude).build()?;
 /// agent.invoke("go").await?;
 /// assert_eq!(server.requests()[0].format(), WireFormat::Anthropic);

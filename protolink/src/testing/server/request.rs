@@ -22,7 +22,10 @@ use super::format::WireFormat;
 /// agent.invoke("go").await?;
 ///
 /// let request = &server.requests()[0];
-/// assert_eq!((request.method.as_str(), request.path.as_str()), ("POST", "/v1/chat/completions"));
+/// assert_eq!(
+///     (request.method.as_str(), request.path.as_str()),
+///     ("POST", "/v1/chat/completions")
+/// );
 /// assert_eq!(request.header("X-Tenant"), Some("acme"));
 /// assert!(!request.wants_stream() && request.tool_names().is_empty());
 /// assert_eq!(request.json()["model"], "any");

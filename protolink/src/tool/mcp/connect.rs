@@ -58,7 +58,8 @@ impl McpTools {
     ///
     /// ```no_run
     /// # async fn example() -> Result<(), protolink::McpError> {
-    /// let clock = protolink::McpTools::child_process(std::process::Command::new("mcp-server-time")).await?;
+    /// let clock =
+    ///     protolink::McpTools::child_process(std::process::Command::new("mcp-server-time")).await?;
     /// # let _ = clock;
     /// # Ok(())
     /// # }
@@ -71,7 +72,8 @@ impl McpTools {
     ///
     /// ```no_run
     /// # async fn example() -> Result<(), protolink::McpError> {
-    /// let tickets = protolink::McpTools::http("https://tickets.example.com/mcp").bearer_token("..").await?;
+    /// let tickets =
+    ///     protolink::McpTools::http("https://tickets.example.com/mcp").bearer_token("..").await?;
     /// # let _ = tickets;
     /// # Ok(())
     /// # }
