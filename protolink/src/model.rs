@@ -1,6 +1,6 @@
 //! The model behind an agent, as the loop asks it.
 //!
-//! [`GenaiModel`] (features `genai` and `genai-http`) asks real ones; tests have the
+//! `GenaiModel` (features `genai` and `genai-http`) asks real ones; tests have the
 //! [`ScriptedModel`](crate::testing::ScriptedModel). Anything else is a [`Model`] of your own: it is sent a
 //! [`PreparedRequest`], gives a [`ModelReply`], and shows text to a [`ChunkSink`] while it works. It does no retries and
 //! remembers nothing: the loop sends the very same request again where an error is

@@ -19,7 +19,7 @@
 //! async fn search(
 //!     query: String,
 //!     State(lamps): State<Vec<String>>,
-//! ) -> Result<Vec<String>, std::io::Error> {
+//! ) -> Result<Vec<String>, String> {
 //!     Ok(lamps.into_iter().filter(|lamp| lamp.contains(&query)).collect())
 //! }
 //!
