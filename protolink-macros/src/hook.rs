@@ -119,7 +119,9 @@ fn check_hook(errors: &mut Errors, stage: Stage, options: &HookOptions, function
         }
     }
     if function.sig.inputs.is_empty() {
-        let message = format!("a `#[{}]` hook takes `{}` as its first parameter", stage.name(), stage.subject());
+        let article = if stage == Stage::AfterTool { "an" } else { "a" };
+        let (name, subject) = (stage.name(), stage.subject());
+        let message = format!("{article} `#[{name}]` hook takes `{subject}` as its first parameter");
         errors.at(parentheses(function), message);
     }
     let mut parameters = function.parameters();

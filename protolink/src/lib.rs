@@ -136,6 +136,7 @@ mod history;
 mod hook;
 mod ids;
 mod lists;
+mod macros;
 mod message;
 pub mod model;
 mod outcome;
@@ -172,9 +173,9 @@ pub use hook::{
     StageFn, ToolObservation, Untyped,
 };
 pub use ids::{ActionId, MessageId, RunId};
+pub use macros::{FromRef, after_tool, before_complete, before_model, hook_module, tool};
 pub use message::{Attachment, AttachmentSource, Content, Exchange, Message, ToolCall, ToolOutcome, Turn};
 pub use outcome::{Answer, Interruption, InterruptionRequest, Outcome};
-pub use protolink_macros::{FromRef, after_tool, before_complete, before_model, hook_module, tool};
 pub use receipt::{Receipt, ReceiptOutcome};
 pub use roster::ToolsMut;
 pub use run::{ResumeBuilder, RunBuilder, RunEvents, RunHandle, RunStream, ToolPanicked, ToolTimedOut};

@@ -24,6 +24,7 @@ pub use crate::durable::SqliteStore;
 pub use crate::error::Error;
 pub use crate::event::RunEvent;
 pub use crate::hook::{BoxError, FinalResponse, ModelRequest, ToolObservation};
+pub use crate::macros::FromRef;
 pub use crate::message::Message;
 #[cfg(feature = "genai-http")]
 pub use crate::model::GenaiModel;
@@ -32,4 +33,3 @@ pub use crate::rules::{Budget, CapabilityPolicy, ContextPolicy, Retry};
 pub use crate::state::{FromRef, State};
 pub use crate::tool::{ToolContext, ToolError};
 pub use crate::{after_tool, before_complete, before_model, hook_module, hooks, tool, tools};
-pub use protolink_macros::FromRef;

@@ -161,6 +161,7 @@ fn errors_stand_at_the_users_tokens() {
         "signature/hook_and_tool",
         "signature/same_stage_twice",
         "signature/two_stages",
+        "state/derive_options",
         "tool/twice",
     ];
     for_each_case(|name, case| {

@@ -3,7 +3,7 @@ use protolink::HistoryMut;
 
 #[before_model]
 fn edits_in_place(request: &mut ModelRequest<'_>) {
-    request.history().iter_mut() // wrong
+    request.history().iter_mut(); // wrong
     request.history().get_mut(0); // wrong
     request.history().set_len(0); // wrong
     request.history().truncate(0); // wrong

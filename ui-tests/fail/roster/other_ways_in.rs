@@ -13,8 +13,7 @@ fn hook(request: &mut ModelRequest<'_>) {
     request.tools().replace(kept); // wrong
     request.tools().add::<search>(); // wrong
     request.tools().clone(); // wrong
-    request.tools().into_iter(); // wrong
-    request.tools().iter_mut() // wrong
+    request.tools().iter_mut(); // wrong
     request.tools()["search"]; // wrong
     request.tools().retain(|tool| tool.set_description("x")); // wrong
     request.tools().remove("search"); // wrong
