@@ -124,11 +124,10 @@ impl RunHandle {
     pub async fn result(self) -> Result<Outcome, Error> {
         match self.task.await {
             Ok(result) => result,
-            Err(error) if error.is_panic() => {
-                let message = panic_message(error.into_panic().as_ref());
-                Err(Error::RunPanicked { run_id: self.run_id, message })
-            }
-            Err(_) => Err(Error::Cancelled { run_id: self.run_id, step: 0 }),
+            Err(error) => Err(match error.try_into_panic() {
+                Ok(panic) => Error::RunPanicked { run_id: self.run_id, message: panic_message(panic.as_ref()) },
+                Err(_) => Error::Cancelled { run_id: self.run_id, step: 0 },
+            }),
         }
     }
 }

@@ -32,6 +32,7 @@ pub struct Watched {
 struct Seen {
     commits: AtomicU64,
     loads: AtomicU64,
+    lists: AtomicU64,
     rows: Mutex<Vec<String>>,
     /// The commit, counted from 1, and what happens at it.
     mishap: Option<(u64, Mishap)>,
@@ -55,6 +56,7 @@ impl Watched {
         let seen = Seen {
             commits: AtomicU64::new(0),
             loads: AtomicU64::new(0),
+            lists: AtomicU64::new(0),
             rows: Mutex::default(),
             mishap,
             died: Notify::new(),
@@ -72,6 +74,12 @@ impl Watched {
     #[must_use]
     pub fn loads(&self) -> u64 {
         self.seen.loads.load(Ordering::SeqCst)
+    }
+
+    /// How often runs were listed.
+    #[must_use]
+    pub fn lists(&self) -> u64 {
+        self.seen.lists.load(Ordering::SeqCst)
     }
 
     /// What was committed, as text, in its order.
@@ -158,6 +166,7 @@ impl RunStore for Watched {
 
     async fn list(&self, filter: &RunFilter, page: Page) -> Result<RunPage, StoreError> {
         self.alive().await;
+        self.seen.lists.fetch_add(1, Ordering::SeqCst);
         self.store.list(filter, page).await
     }
 

@@ -13,6 +13,7 @@ mod cases_filter;
 mod cases_paths;
 mod cases_values;
 mod clauses;
+mod compared_contracts;
 mod context_artifacts;
 mod context_policy;
 mod contract_changes;

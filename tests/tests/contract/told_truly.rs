@@ -3,7 +3,9 @@
 use std::error::Error as StdError;
 use std::time::Duration;
 
+use futures_util::StreamExt as _;
 use protolink::durable::MemoryStore;
+use protolink::model::{ChunkSink, Model, ModelError, ModelId, ModelReply, PreparedRequest};
 use protolink::prelude::*;
 use protolink::testing::{Reply, ScriptedModel};
 use protolink::{DynTool, OnError, RunEvent, ToolError};
@@ -154,5 +156,89 @@ async fn s7_a_failed_run_of_memory_keeps_what_was_said_before() -> Tested {
     conversation.invoke("three").await?;
     let expected = ["user: one", "assistant: one done", "user: two", "user: three", "assistant: three done"];
     assert_eq!(said(conversation.messages()), expected);
+    Ok(())
+}
+
+/// A model whose provider signs each reply.
+struct Signing;
+
+#[protolink::async_trait]
+impl Model for Signing {
+    fn id(&self) -> ModelId {
+        ModelId::new("test", "signing")
+    }
+
+    async fn respond(&self, _: &PreparedRequest<'_>, _: &mut ChunkSink<'_>) -> Result<ModelReply, ModelError> {
+        Ok(ModelReply::text("done").with_provider(json!("signature")))
+    }
+}
+
+#[tokio::test]
+async fn f3_what_a_provider_signed_stays_with_the_text_that_it_signed() -> Tested {
+    for (text, signature) in [("done", Some(json!("signature"))), ("redacted", None)] {
+        let agent = Agent::builder("a")
+            .model(Signing)
+            .before_complete("redacts", move |response: &mut FinalResponse<'_>| response.set_text(text))
+            .build()?;
+        let mut conversation = agent.conversation();
+        conversation.invoke("go").await?;
+        let Message::Assistant(turn) = &*conversation.messages()[1] else { panic!("it answers") };
+        assert_eq!((turn.text(), &turn.provider), (Some(text), &signature));
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn p3_the_events_of_a_started_run_are_a_stream_like_any_other() -> Tested {
+    let handle = agent(&ScriptedModel::new([Reply::text("done")])).build()?.run("go").run_id("r").start();
+    let events: Vec<RunEvent> = handle.events().collect().await;
+    assert!(matches!(events.first(), Some(RunEvent::Started { .. })), "{events:?}");
+    assert!(matches!(events.last(), Some(RunEvent::Completed(_))), "{events:?}");
+    // It has one reader.
+    assert_eq!(handle.events().count().await, 0);
+    let _ = handle.result().await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn s7_a_started_run_that_panicked_says_with_what() -> Tested {
+    /// A clock that is broken.
+    #[derive(Debug)]
+    struct Broken;
+    impl protolink::durable::Clock for Broken {
+        fn now(&self) -> protolink::durable::Timestamp {
+            panic!("the clock stands still")
+        }
+    }
+    let store = MemoryStore::new().with_clock(Broken);
+    let agent = agent(&ScriptedModel::new([Reply::text("done")])).durable(store).build()?;
+    let panicked = agent.run("go").run_id("r").start().result().await.expect_err("the store panics");
+    let Error::RunPanicked { run_id, message } = panicked else { panic!("{panicked:?}") };
+    assert_eq!((run_id.as_str(), message.as_str()), ("r", "the clock stands still"));
+    Ok(())
+}
+
+#[test]
+fn s7_a_started_run_whose_runtime_is_gone_was_cancelled() -> Tested {
+    let agent = agent(&ScriptedModel::new([Reply::hang()])).build()?;
+    let runtime = tokio::runtime::Runtime::new()?;
+    let handle = runtime.block_on(async { agent.run("go").run_id("r").start() });
+    drop(runtime);
+    let gone = tokio::runtime::Runtime::new()?.block_on(handle.result()).expect_err("nothing runs it any more");
+    assert!(matches!(&gone, Error::Cancelled { run_id, .. } if *run_id == *"r"), "{gone:?}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_a_stream_prints_for_debugging_is_whether_it_has_ended() -> Tested {
+    let agent = agent(&ScriptedModel::new([Reply::text("done")])).build()?;
+    let mut stream = agent.run("s3cret").stream();
+    assert_eq!(format!("{stream:?}"), "RunStream { ended: false, .. }");
+    while let Some(event) = stream.next().await {
+        event?;
+    }
+    assert_eq!(format!("{stream:?}"), "RunStream { ended: true, .. }");
+    let resume = agent.resume("r-7");
+    assert!(format!("{resume:?}").contains("r-7"), "{resume:?}");
     Ok(())
 }

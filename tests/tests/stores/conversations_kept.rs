@@ -85,6 +85,7 @@ async fn p6_a_conversation_that_nobody_else_goes_on_with_is_not_read_again() -> 
             conversation.invoke(prompt).await?;
         }
         assert_eq!(store.loads(), 0, "what it knows is what the store knows");
+        assert_eq!(store.lists(), 1 + 3, "one look when it is opened, and one before each run");
         let mut other = agent.conversation_id("c").await?;
         assert_eq!(store.loads(), 3);
         other.invoke("four").await?;

@@ -141,3 +141,17 @@ async fn d8_rows_that_are_missing_or_too_many_are_told_by_the_first_of_them() ->
     assert_eq!(first_damage(&|stored| stored.rows[1].payload.push(' ')), Some(2));
     Ok(())
 }
+
+#[tokio::test]
+async fn d8_a_store_that_is_closed_leaves_one_file() -> Outcome {
+    for _ in 0..20 {
+        let (folder, path) = new_file()?;
+        let store = SqliteStore::open(&path)?;
+        create(&store, "run").await?;
+        drop(store);
+        let files = std::fs::read_dir(folder.path())?.collect::<Result<Vec<_>, _>>()?;
+        let names: Vec<_> = files.iter().map(std::fs::DirEntry::file_name).collect();
+        assert_eq!(names, ["runs.sqlite"], "what was committed is in the file itself");
+    }
+    Ok(())
+}
