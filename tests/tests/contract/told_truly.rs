@@ -8,7 +8,7 @@ use protolink::durable::MemoryStore;
 use protolink::model::{ChunkSink, Model, ModelError, ModelId, ModelReply, PreparedRequest};
 use protolink::prelude::*;
 use protolink::testing::{Reply, ScriptedModel};
-use protolink::{DynTool, OnError, RunEvent, ToolError};
+use protolink::{AgentHooks, DynTool, OnError, RunEvent, ToolError};
 use protolink_tests::{Log, agent, agent_once, said, sent, value_tool};
 use serde_json::{Value, json};
 
@@ -240,5 +240,38 @@ async fn what_a_stream_prints_for_debugging_is_whether_it_has_ended() -> Tested 
     assert_eq!(format!("{stream:?}"), "RunStream { ended: true, .. }");
     let resume = agent.resume("r-7");
     assert!(format!("{resume:?}").contains("r-7"), "{resume:?}");
+    Ok(())
+}
+
+#[derive(Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+struct Price {
+    cents: u64,
+}
+
+#[hook_module]
+mod pricing {
+    use protolink::prelude::*;
+
+    use super::Price;
+
+    #[before_model]
+    pub(super) fn asks(request: &mut ModelRequest<'_>) {
+        request.this_step().push(Message::user("in cents"));
+    }
+
+    #[before_complete]
+    pub(super) async fn rounds(response: &mut FinalResponse<'_, Price>) {
+        tokio::task::yield_now().await;
+        response.answer_mut().cents += 1;
+    }
+}
+
+#[tokio::test]
+async fn s2_a_module_of_hooks_goes_into_a_group_and_its_async_hooks_see_the_answers_type() -> Tested {
+    let model = ScriptedModel::new([Reply::text(r#"{"cents": 4}"#)]);
+    let group = AgentHooks::new().hooks(pricing::hooks);
+    let agent = Agent::builder("a").model(model.clone()).answer::<Price>().group(group).build()?;
+    assert_eq!(agent.invoke("how much?").await?.cents, 5);
+    assert_eq!(sent(&model.requests()[0]), ["user: how much?", "user: in cents"]);
     Ok(())
 }

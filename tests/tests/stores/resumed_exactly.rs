@@ -6,8 +6,8 @@ use protolink::durable::{CallState, Page, Record, RunFilter, RunState, RunStore}
 use protolink::prelude::*;
 use protolink::rules::{Approval, ApprovalRequest, Decision, Policy, PolicyRequest};
 use protolink::testing::{Reply, ScriptedModel};
-use protolink::{AgentBuilder, Interruption, OnError, ToolError};
-use protolink_tests::durable::{Effects, Mishap, Outcome, Watched, on_both};
+use protolink::{AgentBuilder, Interruption, InterruptionRequest, OnError, RunId, ToolError};
+use protolink_tests::durable::{Effects, Mishap, Outcome, Place, Watched, on_both};
 use protolink_tests::{failing_tool, sent};
 use serde_json::{Value, json};
 
@@ -160,10 +160,17 @@ async fn d4_a_word_on_another_request_or_another_action_is_for_an_earlier_one() 
         let (mut earlier, mut elsewhere) = (waits.clone(), waits.clone());
         earlier.id = "an earlier one".to_owned();
         elsewhere.action_id = "r/1/7".into();
-        for other in [earlier, elsewhere] {
+        let mut more = waits.clone();
+        let InterruptionRequest::Approval { capabilities, .. } = &mut more.request else { panic!("{more:?}") };
+        capabilities.push("everything".to_owned());
+        for (other, said) in [
+            (earlier, "the response is for an earlier request"),
+            (elsewhere, "the response is for an earlier request"),
+            (more, "the tool or its arguments are not the ones that were asked about"),
+        ] {
             let stale = agent.resume("r").approve(&other).await.expect_err("it is not what was asked");
             let Error::StaleResponse { reason, .. } = stale else { panic!("{stale:?}") };
-            assert_eq!(reason, "the response is for an earlier request");
+            assert_eq!(reason, said);
         }
         assert_eq!(effects.count("pay"), 0);
         let _ = agent.resume("r").approve(&waits).await?;
@@ -387,6 +394,85 @@ async fn f1_an_answer_is_held_to_its_type_after_a_resume() -> Outcome {
         place.outlive_leases();
         let outcome = agent(place.store()?, replies())?.agent().resume("r").await?;
         assert_eq!(outcome.answer().map(Answer::content), Some(&json!({ "cents": 5 })));
+        Ok(())
+    })
+    .await
+}
+
+/// How many model requests are counted when a run is taken up that died at its commit `at`.
+async fn counted(place: &Place, at: u64, build: impl Fn(Arc<dyn RunStore>) -> Outcome<Agent>) -> Outcome<u32> {
+    let store = Watched::with_mishap(place.store()?, at, Mishap::DiesAfter);
+    let first = build(Arc::new(store.clone()))?;
+    let run_id = format!("r{at}");
+    assert!(store.until_death(async { first.run("go").run_id(run_id.as_str()).await }).await.is_none());
+    place.outlive_leases();
+    let second = build(place.store()?)?;
+    let _ = second.resume(run_id.as_str()).await?;
+    taken_up(&second, &run_id.into()).await
+}
+
+async fn taken_up(agent: &Agent, run_id: &RunId) -> Outcome<u32> {
+    let records = agent.journal(run_id).await?;
+    let spent = records.iter().find_map(|record| match record {
+        Record::Resumed(resumed) => Some(resumed.spent.model_calls),
+        _ => None,
+    });
+    Ok(spent.ok_or("it was not taken up")?)
+}
+
+#[tokio::test]
+async fn d10_a_request_counts_as_lost_only_where_one_may_have_been_under_way() -> Outcome {
+    on_both(async |place| {
+        let model = script([Reply::call("look", json!({})), Reply::text("done")]);
+        let plain = |store| Ok(clerk(&Effects::new(), &model, &[]).durable(store).build()?);
+        // The start, the call, its receipt, the answer.
+        assert_eq!(counted(place, 1, plain).await?, 1, "the first was on its way");
+        assert_eq!(counted(place, 3, plain).await?, 2, "the second was on its way");
+        assert_eq!(counted(place, 4, plain).await?, 2, "the answer is there");
+        Ok(())
+    })
+    .await?;
+    on_both(async |place| {
+        let model = script([Reply::call("look", json!({})), Reply::text("done")]);
+        let revising = |store| Ok(clerk(&Effects::new(), &model, &[]).max_revisions(1).durable(store).build()?);
+        assert_eq!(counted(place, 4, revising).await?, 3, "it may have gone back to the model");
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn d10_no_request_is_lost_of_a_run_that_waited_or_failed() -> Outcome {
+    on_both(async |place| {
+        let model = script([Reply::call("pay", json!({})), Reply::text("done")]);
+        let agent = clerk(&Effects::new(), &model, &[]).durable(place.store()?).build()?;
+        let waits = asked(&agent.run("go").run_id("waited").await?)?;
+        let _ = agent.resume("waited").approve(&waits).await?;
+        assert_eq!(taken_up(&agent, &"waited".into()).await?, 1);
+        let model = ScriptedModel::new([Reply::permanent("no"), Reply::text("done")]);
+        let agent = clerk(&Effects::new(), &model, &[]).durable(place.store()?).build()?;
+        assert!(agent.run("go").run_id("failed").await.is_err());
+        let _ = agent.resume("failed").await?;
+        assert_eq!(taken_up(&agent, &"failed".into()).await?, 1);
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn s8_a_direct_call_asks_no_model_and_loses_no_request() -> Outcome {
+    on_both(async |place| {
+        // The start, the intent, the receipt.
+        let store = Watched::with_mishap(place.store()?, 3, Mishap::DiesAfter);
+        let agent = clerk(&Effects::new(), &script([]), &[]).durable(store.clone()).build()?;
+        assert!(store.until_death(agent.call_tool("look", json!({}))).await.is_none());
+        place.outlive_leases();
+        let listed = place.store()?.list(&RunFilter::new(), Page::newest(1)).await?;
+        let run_id = listed.runs.first().ok_or("there is no run")?.run_id.clone();
+        let agent = clerk(&Effects::new(), &script([]), &[]).durable(place.store()?).build()?;
+        let outcome = agent.resume(&run_id).await?;
+        assert_eq!(outcome.answer().map(Answer::content), Some(&json!({ "done": 1 })));
+        assert_eq!(taken_up(&agent, &run_id).await?, 0);
         Ok(())
     })
     .await
