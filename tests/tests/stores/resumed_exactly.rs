@@ -465,7 +465,8 @@ async fn s8_a_direct_call_asks_no_model_and_loses_no_request() -> Outcome {
         // The start, the intent, the receipt.
         let store = Watched::with_mishap(place.store()?, 3, Mishap::DiesAfter);
         let agent = clerk(&Effects::new(), &script([]), &[]).durable(store.clone()).build()?;
-        assert!(store.until_death(agent.call_tool("look", json!({}))).await.is_none());
+        let call = Box::pin(agent.call_tool("look", json!({})));
+        assert!(store.until_death(call).await.is_none());
         place.outlive_leases();
         let listed = place.store()?.list(&RunFilter::new(), Page::newest(1)).await?;
         let run_id = listed.runs.first().ok_or("there is no run")?.run_id.clone();
