@@ -10,7 +10,7 @@ reach which mutant; and each mutant is played against the tests that reach it, u
 
 Mutants that the compiler refuses are dropped, as are those whose change cannot stand behind a switch: both are
 counted. Results are appended to target/mutants/results.jsonl; what is there already is not run again, as long as the
-file that it is about is the same. `--table` counts them part by part and names those that live.
+code of the file that it is about is the same: comments may change, and lines may move. `--table` counts them part by part and names those that live.
 """
 
 import argparse
@@ -365,7 +365,20 @@ def trace(binaries):
 
 
 def digest(file):
-    return hashlib.sha256((ROOT / file).read_bytes()).hexdigest()
+    """Of the code alone."""
+    lines = (line.strip() for line in (ROOT / file).read_text().splitlines())
+    code = "\n".join(line for line in lines if line and not line.startswith("//"))
+    return hashlib.sha256(code.encode()).hexdigest()
+
+
+def keys(mutants, sources):
+    """What a mutant is known by from one run to the next: its change and its place among equal ones, not its line."""
+    seen, found = collections.Counter(), []
+    for mutant in mutants:
+        change = re.sub(r"^[^:]+:\d+:\d+: ", "", mutant["name"])
+        seen[(mutant["file"], change)] += 1
+        found.append(f"{mutant['file']} {sources[mutant['file']]} {change} {seen[(mutant['file'], change)]}")
+    return found
 
 
 def save(mutants, dropped, reached, seconds):
@@ -430,14 +443,14 @@ def play(mutant, jobs, seconds):
     return ("missed" if jobs else "not reached"), ""
 
 
-def table(mutants, dropped, done):
+def table(mutants, dropped, known, done):
     """The table of docs/quality.md, and the mutants that live."""
     kinds = ["caught", "timeout", "missed", "not reached", "does not compile", "no switch", "not played"]
     counts = collections.defaultdict(collections.Counter)
     for number, mutant in enumerate(mutants):
         file = mutant["file"].removeprefix("protolink/src/")
         part = "the digests of the macros" if file.startswith("protolink-macros") else f"`{re.sub('/.*', '/', file)}`"
-        result = dropped.get(number) or done.get(mutant["name"], "not played")
+        result = dropped.get(number) or done.get(known[number], "not played")
         for row in (part, "all"):
             counts[row][result] += 1
     for part in sorted(counts, key=lambda part: (part == "all", part.startswith("the"), "/" in part, part)):
@@ -446,9 +459,9 @@ def table(mutants, dropped, done):
     lived = every["missed"] + every["not reached"]
     played = lived + every["caught"] + every["timeout"]
     print(f"{lived} of {played} live, {100 * lived / max(played, 1):.1f} %")
-    for mutant in mutants:
-        if done.get(mutant["name"]) in ("missed", "not reached"):
-            print(f"{done[mutant['name']]}: {mutant['name']}")
+    for number, mutant in enumerate(mutants):
+        if number not in dropped and done.get(known[number]) in ("missed", "not reached"):
+            print(f"{done[known[number]]}: {mutant['name']}")
 
 
 def main():
@@ -471,23 +484,23 @@ def main():
     if RESULTS.exists():
         for line in RESULTS.read_text().splitlines():
             result = json.loads(line)
-            if result.get("source") in sources.values():
-                done[result["name"]] = result["result"]
+            done[result["key"]] = result["result"]
+    known = keys(mutants, sources)
     if options.table:
-        return table(mutants, dropped, done)
+        return table(mutants, dropped, known, done)
     lock = threading.Lock()
 
     def one(number):
         result, test = play(number, reached.get(number, []), seconds)
         with lock, RESULTS.open("a") as file:
-            source = sources[mutants[number]["file"]]
-            file.write(json.dumps({"name": mutants[number]["name"], "source": source, "result": result, "test": test}) + "\n")
-        done[mutants[number]["name"]] = result
+            line = {"key": known[number], "name": mutants[number]["name"], "result": result, "test": test}
+            file.write(json.dumps(line) + "\n")
+        done[known[number]] = result
         if result in ("missed", "not reached"):
             print(f"{result}: {mutants[number]['name']}", flush=True)
 
     def is_open(number):
-        result = done.get(mutants[number]["name"])
+        result = done.get(known[number])
         return result is None or options.again and result in ("missed", "not reached", "timeout")
 
     todo = [n for n in range(len(mutants)) if n not in dropped and options.only in mutants[n]["name"] and is_open(n)]
@@ -495,7 +508,7 @@ def main():
     todo.sort(key=lambda n: next(i for i, prefix in enumerate(order) if mutants[n]["file"].startswith(prefix)))
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         list(pool.map(one, todo))
-    counts = collections.Counter(done.get(mutant["name"], dropped.get(n)) for n, mutant in enumerate(mutants))
+    counts = collections.Counter(dropped.get(n) or done.get(key) for n, key in enumerate(known))
     print(dict(counts))
 
 
