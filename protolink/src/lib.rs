@@ -169,8 +169,8 @@ pub use fingerprint::{
 pub use history::{HistoryMut, MessageMut};
 pub use hook::{
     AfterTool, AgentHooks, AnswerType, BeforeComplete, BeforeModel, BoxError, BoxFuture, FinalResponse, Hook, HookFor,
-    HookIdentity, HookMeta, HookOutput, HookPanicked, HookTimedOut, IntoHookError, ModelRequest, Registered, Stage,
-    StageFn, ToolObservation, Untyped,
+    HookIdentity, HookMeta, HookOutput, HookPanicked, HookStage, HookTimedOut, IntoHookError, ModelRequest, Registered,
+    Stage, StageFn, ToolObservation, Untyped,
 };
 pub use ids::{ActionId, MessageId, RunId};
 pub use macros::{FromRef, after_tool, before_complete, before_model, hook_module, tool};

@@ -38,6 +38,7 @@ pub use crate::hook::{
 };
 pub use crate::lists::{HookList, ToolList};
 pub use crate::state::WithoutState;
+#[doc(inline)]
 pub use crate::tool::{DefaultParameter, FromCall, IntoToolFailure, ToolParameter, ToolValue, UnnamedParameter};
 
 // They are where a message of the compiler may point, and are called by generated code only.

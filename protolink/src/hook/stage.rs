@@ -47,7 +47,16 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A stage as a type, with what its hooks are given.
+/// A stage as a type, with what its hooks are given: [`BeforeModel`], [`AfterTool`] or [`BeforeComplete`].
+///
+/// ```
+/// use protolink::{BeforeModel, HookStage, Stage};
+///
+/// fn stage_of<S: HookStage>() -> Stage {
+///     S::STAGE
+/// }
+/// assert_eq!(stage_of::<BeforeModel>(), Stage::BeforeModel);
+/// ```
 pub trait HookStage: sealed::Sealed + 'static {
     /// The stage as a value.
     const STAGE: Stage;
