@@ -22,12 +22,15 @@ pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
     let module = match syn::parse2::<ItemMod>(item.clone()) {
         Ok(module) => module,
         Err(error) => {
-            let error = match syn::parse2::<Item>(item.clone()) {
-                Ok(_) => {
-                    Error::new(error.span(), "`#[hook_module]` goes on a module with its items: `mod name { .. }`")
-                }
-                Err(_) => error,
-            };
+            if let Err(error) = syn::parse2::<Item>(item.clone()) {
+                let module = half_typed(&krate, item).unwrap_or_else(|_| {
+                    errors.push(error);
+                    item.clone()
+                });
+                let errors = errors.finish().map(Error::into_compile_error);
+                return quote!(#module #errors);
+            }
+            let error = Error::new(error.span(), "`#[hook_module]` goes on a module with its items: `mod name { .. }`");
             errors.push(error);
             let errors = errors.finish().map(Error::into_compile_error);
             return quote!(#item #errors);
@@ -56,6 +59,36 @@ pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
         content.extend(quote!(#(#inner)* #(#items)* #collected));
     });
     quote!(#(#outer)* #vis #unsafety #mod_token #ident #content)
+}
+
+/// A module in the middle of typing. The compiler parses it again and says what is missing; what is listed by the
+/// module's name stays there. Should the compiler understand more than we do, the list is refused where it is used.
+fn half_typed(krate: &Krate, item: &TokenStream) -> syn::Result<TokenStream> {
+    let loose = |input: syn::parse::ParseStream<'_>| {
+        let attrs = input.call(Attribute::parse_outer)?;
+        let vis: syn::Visibility = input.parse()?;
+        let mod_token: syn::Token![mod] = input.parse()?;
+        let ident: Ident = input.parse()?;
+        let content;
+        let brace = syn::braced!(content in input);
+        Ok((attrs, vis, mod_token, ident, brace, content.parse::<TokenStream>()?))
+    };
+    let (attrs, vis, mod_token, ident, brace, items) = syn::parse::Parser::parse2(loose, item.clone())?;
+    let private = krate.private();
+    let builder = own("builder");
+    let refusal = format!("`#[hook_module]` does not understand the module `{ident}`");
+    let mut content = TokenStream::new();
+    brace.surround(&mut content, |content| {
+        content.extend(quote! {
+            #items
+
+            pub fn hooks<__ProtolinkBuilder>(#builder: __ProtolinkBuilder) -> __ProtolinkBuilder {
+                const { #private::panic!(#refusal) }
+                #builder
+            }
+        });
+    });
+    Ok(quote!(#(#attrs)* #vis #mod_token #ident #content))
 }
 
 /// A function of the module with a stage's attribute.

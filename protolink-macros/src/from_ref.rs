@@ -1,8 +1,10 @@
 //! `#[derive(FromRef)]`.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use quote::quote_spanned;
-use syn::{Error, Field, Fields, Item, ItemStruct, Member, Meta};
+use syn::parse::{ParseStream, Parser};
+use syn::punctuated::Punctuated;
+use syn::{Attribute, Error, Field, Fields, FieldsNamed, Generics, Item, ItemStruct, Member, Meta, Token};
 
 use crate::check::Errors;
 use crate::krate::Krate;
@@ -15,14 +17,39 @@ use crate::spans::{ends, generated_at};
 //     impl FromRef<App> for Db { fn from_ref(state: &App) -> Self { Clone::clone(&state.db) } }
 pub(crate) fn expand(item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
-    let impls = match syn::parse2::<Item>(item) {
+    let impls = match syn::parse2::<Item>(item.clone()) {
         Ok(Item::Struct(structure)) => impls(&mut errors, &structure),
         Ok(Item::Enum(other)) => not_a_struct(&mut errors, other.enum_token),
         Ok(Item::Union(other)) => not_a_struct(&mut errors, other.union_token),
         Ok(other) => not_a_struct(&mut errors, other),
-        Err(error) => return error.into_compile_error(),
+        // The compiler has parsed it before, and has said what is missing.
+        Err(_) => match half_typed.parse2(item) {
+            Ok(structure) => impls(&mut errors, &structure),
+            Err(_) => return TokenStream::new(),
+        },
     };
     errors.finish().map_or(impls, Error::into_compile_error)
+}
+
+/// A struct in the middle of typing, with the fields that are there.
+fn half_typed(input: ParseStream<'_>) -> syn::Result<ItemStruct> {
+    let attrs = input.call(Attribute::parse_outer)?;
+    let (vis, struct_token, ident) = (input.parse()?, input.parse()?, input.parse()?);
+    let content;
+    let brace_token = syn::braced!(content in input);
+    let mut named = Punctuated::new();
+    while !content.is_empty() {
+        if let Ok(field) = content.fork().call(Field::parse_named) {
+            content.call(Field::parse_named)?;
+            named.push(field);
+        }
+        while !content.is_empty() && !content.peek(Token![,]) {
+            content.parse::<TokenTree>()?;
+        }
+        content.parse::<Option<Token![,]>>()?;
+    }
+    let fields = Fields::Named(FieldsNamed { brace_token, named });
+    Ok(ItemStruct { attrs, vis, struct_token, ident, generics: Generics::default(), fields, semi_token: None })
 }
 
 fn not_a_struct(errors: &mut Errors, keyword: impl quote::ToTokens) -> TokenStream {

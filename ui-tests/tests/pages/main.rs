@@ -19,7 +19,7 @@ const OF_THE_COMPILER: [&str; 17] = [
     "cannot construct",
     "captured variable",
     "documentation comments",
-    "expected type",
+    "expected ",
     "function `",
     "future cannot be sent",
     "implementation is not supported",
@@ -34,7 +34,7 @@ const OF_THE_COMPILER: [&str; 17] = [
 ];
 
 /// String literals of the macros that are no messages, or only in a build that no user has.
-const NO_MESSAGES: [&str; 1] = ["does not understand the signature of"];
+const NO_MESSAGES: [&str; 2] = ["does not understand the signature of", "does not understand the module"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
