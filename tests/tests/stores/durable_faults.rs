@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use protolink::durable::{self, JOURNAL_VERSION, NewRun, Record, Row, RunStore, SqliteStore, StoreError};
+use protolink::durable::{self, JOURNAL_VERSION, NewRun, Record, Row, RunStore, StoreError};
 use protolink::prelude::*;
 use protolink::testing::{Reply, ScriptedModel};
 use protolink::{DynTool, RunId, ValueError};
@@ -59,48 +59,64 @@ async fn d7_a_worker_that_lost_its_run_commits_nothing_more() -> Outcome {
 
 #[tokio::test]
 async fn d7_a_blocked_worker_whose_lease_ran_out_commits_nothing_more() -> Outcome {
-    let folder = tempfile::tempdir()?;
-    let store = SqliteStore::open(folder.path().join("runs.sqlite"))?;
-    let effects = Effects::new();
-    // A tool that blocks its thread blocks the sign of life too.
-    let agent = Agent::builder("a")
-        .model(calls_once("block"))
-        .dyn_tool(effects.tool_that("block", |_| {
-            std::thread::sleep(Duration::from_millis(120));
-            async { Ok(Value::Null) }
-        }))
-        .lease(Duration::from_millis(60))
-        .durable(store.clone())
-        .build()?;
-    let lost = agent.run("go").run_id("r").await.expect_err("the lease ran out");
-    assert!(matches!(lost, Error::Store(StoreError::LeaseLost { .. })), "{lost:?}");
-    assert!(matches!(agent.resume("r").await, Err(Error::Uncertain { .. })));
-    assert_eq!(effects.count("block"), 1);
-    Ok(())
+    on_both(async |place| {
+        let effects = Effects::new();
+        let lease = Duration::from_millis(60);
+        let clock = place.clock().clone();
+        // A tool that blocks its thread blocks the sign of life too, which would be due long before the tool returns.
+        let agent = Agent::builder("a")
+            .model(calls_once("block"))
+            .dyn_tool(effects.tool_that("block", move |_| {
+                std::thread::sleep(2 * lease);
+                clock.advance(2 * lease);
+                async { Ok(Value::Null) }
+            }))
+            .lease(lease)
+            .durable(place.store()?)
+            .build()?;
+        let lost = agent.run("go").run_id("r").await.expect_err("the lease ran out");
+        assert!(matches!(lost, Error::Store(StoreError::LeaseLost { .. })), "{lost:?}");
+        let resumed = agent.resume("r").await;
+        assert!(matches!(resumed, Err(Error::Uncertain { .. })), "{resumed:?}");
+        assert_eq!(effects.count("block"), 1);
+        Ok(())
+    })
+    .await
 }
 
 #[tokio::test]
 async fn d7_a_worker_that_waits_long_keeps_its_run() -> Outcome {
-    let folder = tempfile::tempdir()?;
-    let store = SqliteStore::open(folder.path().join("runs.sqlite"))?;
-    let agent = Agent::builder("a")
-        .model(calls_once("wait"))
-        .dyn_tool(Effects::new().tool_that("wait", |_| async {
-            tokio::time::sleep(Duration::from_millis(1_500)).await;
-            Ok(Value::Null)
-        }))
-        .lease(Duration::from_millis(500))
-        .durable(store)
-        .build()?;
-    let rival = agent.clone();
-    let watcher = async {
-        tokio::time::sleep(Duration::from_secs(1)).await;
-        rival.resume("r").await
-    };
-    let (ended, refused) = tokio::join!(async { agent.run("go").run_id("r").await }, watcher);
-    assert_eq!(ended?.answer().map(Answer::text), Some("done"));
-    assert!(matches!(refused, Err(Error::RunBusy { .. })), "{refused:?}");
-    Ok(())
+    on_both(async |place| {
+        let lease = Duration::from_millis(150);
+        let (store, clock) = (place.store()?, place.clock().clone());
+        // The time of the leases goes on when a sign of life was seen, and not before, however slow the machine is.
+        let wait = Effects::new().tool_that("wait", move |_| {
+            let (store, clock) = (Arc::clone(&store), clock.clone());
+            async move {
+                let held_until = async || match store.acquire(&RunId::from("r"), lease).await {
+                    Err(StoreError::Busy { until, .. }) => Ok(until),
+                    other => Err(ToolError::failed(format!("another took the run: {other:?}"))),
+                };
+                for _ in 0..6 {
+                    let before = held_until().await?;
+                    clock.advance(lease / 2);
+                    let seen = async {
+                        while held_until().await? <= before {
+                            tokio::time::sleep(Duration::from_millis(5)).await;
+                        }
+                        Ok::<_, ToolError>(())
+                    };
+                    tokio::time::timeout(Duration::from_secs(60), seen).await??;
+                }
+                Ok(Value::Null)
+            }
+        });
+        let agent = Agent::builder("a").model(calls_once("wait")).dyn_tool(wait).lease(lease).durable(place.store()?);
+        let outcome = agent.build()?.run("go").run_id("r").await?;
+        assert_eq!(outcome.answer().map(Answer::text), Some("done"));
+        Ok(())
+    })
+    .await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
