@@ -7,6 +7,7 @@ mod bad_days;
 mod bad_input;
 mod before_complete;
 mod before_model;
+mod capabilities;
 mod cases_edits;
 mod cases_failures;
 mod cases_filter;

@@ -446,3 +446,46 @@ async fn a_server_that_says_nothing_is_a_typed_error() {
     let mute = McpTools::connect(reader, writer).timeout(Duration::from_millis(100)).await;
     assert!(matches!(mute, Err(McpError::TimedOut { request, .. }) if request == "initialize"));
 }
+
+#[tokio::test]
+async fn sound_and_other_bytes_are_named_by_their_kind() {
+    let blob = |uri: &str| json!({ "type": "resource", "resource": { "uri": uri, "blob": "aGk=" } });
+    let content = json!([
+        { "type": "audio", "mimeType": "audio/ogg", "data": "aGk=" },
+        blob("shelf://one"),
+        { "type": "resource_link", "uri": "shelf://two", "name": "two" },
+    ]);
+    let given = move |content: &Value| {
+        let result = json!({ "content": content });
+        calling(move |id| vec![reply(id, result.clone())])
+    };
+    let described = given(&content).on_media(|media| Ok(json!(format!("{} {:?}", media.kind, media.media_type))));
+    let (answer, model) = act(&described.await.expect("sound")).await;
+    assert_eq!(answer.expect("an answer").text(), "done");
+    let expected = json!([
+        "audio \"audio/ogg\"",
+        "resource \"\"",
+        { "type": "resource_link", "uri": "shelf://two", "name": "two" },
+    ]);
+    assert_eq!(outcomes(&model)[0], ToolOutcome::Observed(expected.into()));
+
+    let (_, model) = act(&given(&content).await.expect("sound")).await;
+    let ToolOutcome::Failed(told) = &outcomes(&model)[0] else { panic!("not refused") };
+    assert!(told.contains("audio/ogg") && !told.contains("aGk="), "{told}");
+}
+
+#[tokio::test]
+async fn a_failure_is_told_in_the_servers_words_or_as_one_without_any() {
+    for (result, words) in [
+        (json!({ "isError": true, "content": [] }), "the tool failed, and does not say why"),
+        (json!({ "isError": true, "content": [], "structuredContent": { "code": 7 } }), r#"{"code":7}"#),
+        (
+            json!({ "isError": true, "content": [{ "type": "text", "text": "no" }, { "type": "text", "text": "shelf" }] }),
+            "no\nshelf",
+        ),
+    ] {
+        let tools = calling(move |id| vec![reply(id, result.clone())]).await.expect("sound");
+        let (_, model) = act(&tools).await;
+        assert_eq!(outcomes(&model)[0], ToolOutcome::Failed(words.to_owned()));
+    }
+}

@@ -10,6 +10,7 @@ mod durable_declined;
 mod durable_faults;
 mod durable_pause;
 mod durable_resume;
+mod resume_settings;
 mod resumed_exactly;
 mod store_conformance;
 mod store_damage;
