@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each folder of `fail`, and the rule that it is about.
-const RULES: [(&str, &str); 16] = [
+const RULES: [(&str, &str); 17] = [
     ("history", "The history is lent for one call: it cannot be replaced, built, copied or kept"),
     ("roster", "Tools can be taken away, and neither added, changed nor restored"),
     ("context", "The context is a copy, and read-only"),
@@ -18,6 +18,7 @@ const RULES: [(&str, &str); 16] = [
     ("signature", "A hook is a plain function, of one stage, once"),
     ("state", "The agent's state has what its hooks and tools take"),
     ("registration", "Hooks are registered by their names, closures under a name"),
+    ("at_once", "Policies and observers answer at once, and are not `async`"),
     ("option", "The options of a hook's attribute"),
     ("tool", "A tool takes and returns owned values that are JSON"),
     ("name", "A hook's name is also the name of a type"),
@@ -183,6 +184,20 @@ fn note_only(lines: &[&str], mark: &str) -> bool {
         lines[..at].iter().rev().find(|line| !line.starts_with(' ') && !line.starts_with(|c: char| c.is_ascii_digit()));
     heading.is_some_and(|line| line.starts_with("note") || line.starts_with("help"))
         || mark.contains("in this attribute macro expansion")
+}
+
+/// The messages are those of one Rust version: the workspace, and the workflow that runs these tests, name the same one.
+#[test]
+fn the_workflow_pins_the_toolchain_that_the_messages_are_of() {
+    let manifest = fs::read_to_string(root().join("../Cargo.toml")).unwrap();
+    let version = manifest.lines().find_map(|line| line.strip_prefix("rust-version = ")).unwrap().trim_matches('"');
+    let workflow = fs::read_to_string(root().join("../.github/workflows/ci.yml")).unwrap();
+    let jobs: Vec<&str> = workflow.split("\n\n").collect();
+    let job = |command: &str| *jobs.iter().find(|job| job.contains(command)).unwrap();
+    let pinned = job("bash .ci/run");
+    assert!(pinned.contains(&format!("dtolnay/rust-toolchain@{version}.0")), "{pinned}");
+    let others = job("cargo test --workspace --exclude protolink-ui-tests");
+    assert!(others.contains(&format!("toolchain: [stable, \"{version}.0\"]")), "{others}");
 }
 
 /// `docs/compile-errors.md` is made of the inputs and their messages. After a change that is meant, run this with
