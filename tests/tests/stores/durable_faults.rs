@@ -106,7 +106,7 @@ async fn d7_a_worker_that_waits_long_keeps_its_run() -> Outcome {
                         }
                         Ok::<_, ToolError>(())
                     };
-                    tokio::time::timeout(Duration::from_secs(60), seen).await??;
+                    tokio::time::timeout(Duration::from_mins(1), seen).await??;
                 }
                 Ok(Value::Null)
             }
