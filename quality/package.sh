@@ -22,7 +22,10 @@ printf '[patch.crates-io]\nprotolink-macros = { path = "%s" }\n' "$work/protolin
 export CARGO_TARGET_DIR=$target/packaged
 for crate in protolink-macros protolink; do
     echo "== $crate alone"
-    (cd "$work/$crate" && cargo test --lib --tests --doc $([[ $crate == protolink ]] && printf '%s' "--features $features"))
+    with=()
+    [[ $crate == protolink ]] && with=(--features "$features")
+    # Doctests are not to be had together with others.
+    (cd "$work/$crate" && cargo test --lib --tests "${with[@]}" && cargo test --doc "${with[@]}")
 done
 
 echo "== a project of the template"
