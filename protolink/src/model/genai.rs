@@ -35,7 +35,7 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// It streams where somebody listens. It sends every request once: the agent does the retries, and is told what an error
 /// is worth. Errors, events and logs hold nothing of a request, of a reply or of the key.
 ///
-/// ```no_run
+/// ```
 /// use protolink::model::GenaiModel;
 /// use protolink::prelude::*;
 ///
