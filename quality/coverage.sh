@@ -5,8 +5,7 @@
 #
 # Needs `cargo install cargo-llvm-cov` and LLVM's own tools: `rustup component add llvm-tools`, or an `llvm-cov` and an
 # `llvm-profdata` of the LLVM of `rustc -vV`, named by LLVM_COV and LLVM_PROFDATA. Where these were built without zlib,
-# names must not be compressed: RUSTFLAGS="-C llvm-args=-enable-name-compression=false", and the same as
-# `build.rustflags` in `target/tests/.cargo/config.toml`, for the builds that the ui tests start.
+# names must not be compressed: RUSTFLAGS="-C llvm-args=-enable-name-compression=false".
 #
 # The macros are counted where they run: in the compiler, while the tests are built.
 set -euo pipefail
@@ -31,6 +30,8 @@ cargo llvm-cov --no-report "${tested[@]}" --lib --tests --bins
     source <(cargo llvm-cov show-env --export-prefix 2>/dev/null)
     cargo test "${tested[@]}" --doc
 )
+# The builds that the ui tests start do not heed that flag, and cannot be read by such tools.
+[[ ${RUSTFLAGS:-} != *enable-name-compression=false* ]] || rm -rf target/tests/trybuild
 # Tests kill processes, whose profiles are cut in the middle: what can be read is merged.
 report=(report --failure-mode all --ignore-filename-regex "$others")
 cargo llvm-cov "${report[@]}" --json --output-path target/coverage.json
