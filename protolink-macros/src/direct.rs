@@ -8,9 +8,9 @@
 
 use std::borrow::Cow;
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};
-use syn::{GenericArgument, Path, PathArguments, PathSegment, Type, TypePath, parse_quote};
+use syn::{GenericArgument, Path, PathArguments, PathSegment, Token, Type, TypeInfer, TypePath};
 
 use crate::function::Function;
 use crate::krate::Krate;
@@ -71,19 +71,36 @@ impl<'f> Direct<'f> {
         let at = generated_at(name.span());
         let private = krate.private_at(at);
         let stage = Ident::new(stage.name(), at);
-        let (kind, error) = match &self.output {
+        let (kind, error) = match self.output {
             Output::Nothing => ("Hook", None),
-            Output::Fallible(Some(error)) => ("Fallible", Some(Place::owned(error))),
-            Output::Fallible(None) => {
-                let written = self.function.output().map_or((at, at), ends);
-                ("Fallible", Some(Place { ty: Cow::Owned(parse_quote!(_)), start: written.0, end: written.1 }))
-            }
+            Output::Fallible(error) => ("Fallible", Some(error_place(error, self.function.output(), at))),
         };
         let kind = Ident::new(&format!("{kind}{}", self.states.len()), at);
         let error = error.iter().map(|error| error.path("IntoHookError", "into_hook_error", None, krate));
         let states = self.states.iter().map(|(state, _)| state.holding(krate));
         quote_spanned!(at=> &#private::#stage::#kind(#name #(, #error)* #(, #states)*))
     }
+}
+
+/// The error type of a hook, at its place. The pointer to the function says which type it is, so a plain name is not said
+/// again: one that exists nowhere is then missed once. What is more than a name is repeated, for the message to point at
+/// all of it.
+fn error_place<'f>(error: Option<&'f Type>, output: Option<&Type>, name: Span) -> Place<'f> {
+    match error {
+        Some(error) => match path(error).and_then(Path::get_ident) {
+            Some(error) => Place { ty: Cow::Owned(inferred(error.span())), start: error.span(), end: error.span() },
+            None => Place::owned(error),
+        },
+        None => {
+            let (start, end) = output.map_or((name, name), ends);
+            Place { ty: Cow::Owned(inferred(start)), start, end }
+        }
+    }
+}
+
+/// `_`
+fn inferred(at: Span) -> Type {
+    Type::Infer(TypeInfer { attrs: Vec::new(), underscore_token: Token![_](at) })
 }
 
 /// `&mut ModelRequest<'_>`
@@ -93,7 +110,10 @@ fn is_subject(stage: Stage, ty: &Type) -> bool {
     if !elided || reference.mutability.is_none() {
         return false;
     }
-    let Some(last) = last_segment(&reference.elem) else { return false };
+    let Some(path) = path(&reference.elem) else { return false };
+    // Another path may lead to another type of the name, of which a thunk has the better word.
+    let ours = path.segments.len() == 1 || path.segments.first().is_some_and(|first| first.ident == "protolink");
+    let Some(last) = path.segments.last().filter(|_| ours) else { return false };
     let elided = match &last.arguments {
         PathArguments::None => true,
         PathArguments::AngleBracketed(arguments) => {
@@ -138,13 +158,17 @@ fn is_unit(ty: &Type) -> bool {
     matches!(ty, Type::Tuple(tuple) if tuple.elems.is_empty())
 }
 
-fn last_segment(ty: &Type) -> Option<&PathSegment> {
+fn path(ty: &Type) -> Option<&Path> {
     match ty {
-        Type::Path(TypePath { qself: None, path: Path { segments, .. }, .. }) => segments.last(),
+        Type::Path(TypePath { qself: None, path, .. }) => Some(path),
         // What `macro_rules!` wraps around a fragment.
-        Type::Group(group) => last_segment(&group.elem),
+        Type::Group(group) => self::path(&group.elem),
         _ => None,
     }
+}
+
+fn last_segment(ty: &Type) -> Option<&PathSegment> {
+    path(ty)?.segments.last()
 }
 
 /// Whether a lifetime may hide in a type: a pointer to a function has no place for it.

@@ -50,7 +50,7 @@ pub enum BuildError {
         tool: String,
     },
     /// A tool's arguments are not described by a JSON Schema of an object.
-    #[error("the schema of the tool `{tool}` is not that of an object")]
+    #[error("the schema of the tool `{tool}` is not that of an object: it needs `\"type\": \"object\"`")]
     ToolSchema {
         /// The tool.
         tool: String,

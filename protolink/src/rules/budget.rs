@@ -205,6 +205,7 @@ pub struct Spent {
 /// let refused = agent.run("Go.").budget(Budget::new().max_steps(0)).await;
 /// assert!(matches!(refused, Err(Error::Budget { limit: BudgetLimit::Steps(0), .. })));
 /// assert_eq!(BudgetLimit::Steps(8).to_string(), "8 steps");
+/// assert_eq!(BudgetLimit::ToolCalls(1).to_string(), "1 tool call");
 /// # Ok(())
 /// # }
 /// ```
@@ -228,13 +229,14 @@ pub enum BudgetLimit {
 
 impl fmt::Display for BudgetLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Steps(limit) => write!(f, "{limit} steps"),
-            Self::ModelCalls(limit) => write!(f, "{limit} model calls"),
-            Self::ToolCalls(limit) => write!(f, "{limit} tool calls"),
-            Self::Tokens(limit) => write!(f, "{limit} tokens"),
-            Self::InputTokens(limit) => write!(f, "{limit} input tokens"),
-            Self::WallTime(limit) => write!(f, "{limit:?} of time"),
-        }
+        let (limit, one) = match *self {
+            Self::Steps(limit) => (limit.into(), "step"),
+            Self::ModelCalls(limit) => (limit.into(), "model call"),
+            Self::ToolCalls(limit) => (limit.into(), "tool call"),
+            Self::Tokens(limit) => (limit, "token"),
+            Self::InputTokens(limit) => (limit, "input token"),
+            Self::WallTime(limit) => return write!(f, "{limit:?} of time"),
+        };
+        write!(f, "{limit} {one}{}", if limit == 1 { "" } else { "s" })
     }
 }
