@@ -74,13 +74,14 @@ fn half_typed(krate: &Krate, item: &TokenStream) -> syn::Result<TokenStream> {
         Ok((attrs, vis, mod_token, ident, brace, content.parse::<TokenStream>()?))
     };
     let (attrs, vis, mod_token, ident, brace, items) = syn::parse::Parser::parse2(loose, item.clone())?;
-    let private = krate.private();
+    let (private, import) = (krate.private(), krate.import());
     let builder = own("builder");
     let refusal = format!("`#[hook_module]` does not understand the module `{ident}`");
     let mut content = TokenStream::new();
     brace.surround(&mut content, |content| {
         content.extend(quote! {
             #items
+            #import
 
             pub fn hooks<__ProtolinkBuilder>(#builder: __ProtolinkBuilder) -> __ProtolinkBuilder {
                 const { #private::panic!(#refusal) }
@@ -117,7 +118,7 @@ fn condition(attribute: &Attribute) -> Option<TokenStream> {
 }
 
 fn collected(krate: &Krate, hooks: &[CollectedHook<'_>]) -> TokenStream {
-    let private = krate.private();
+    let (private, import) = (krate.private(), krate.import());
     let builder = own("builder");
     let mut aliases = Vec::new();
     let mut types = Vec::new();
@@ -148,6 +149,7 @@ fn collected(krate: &Krate, hooks: &[CollectedHook<'_>]) -> TokenStream {
         .map(|(ty, condition)| quote!(#condition let #builder = <__ProtolinkBuilder as #private::AddHook<#ty>>::add_hook(#builder);));
     let bounds = types.iter();
     quote! {
+        #import
         #(#aliases)*
 
         /// The hooks of this module, in source order.

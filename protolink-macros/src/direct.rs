@@ -2,13 +2,12 @@
 //!
 //! Most hooks are sync and take and return what a hook takes and returns under its plain name. For these a pointer to
 //! the function is all that is generated, and for their async siblings less than for others, which a crate of a thousand
-//! hooks feels. What a name says is a guess, and a
-//! harmless one: the types are checked all the same, and where they are spelt in another way a thunk checks and converts
-//! them one by one.
+//! hooks feels. What a name says is a guess, and a harmless one: the types are checked all the same, and where they are
+//! spelt in another way a thunk checks and converts them one by one.
 
 use std::borrow::Cow;
 
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};
 use syn::{GenericArgument, Path, PathArguments, PathSegment, Token, Type, TypeInfer, TypePath};
 
@@ -16,7 +15,7 @@ use crate::function::Function;
 use crate::krate::Krate;
 use crate::options::HookOptions;
 use crate::place::Place;
-use crate::spans::{ends, generated_at};
+use crate::spans::{ends, generated_at, user_ends};
 use crate::stage::Stage;
 
 /// The runtime calls hooks of up to so many states by their pointers.
@@ -64,9 +63,8 @@ impl<'f> Direct<'f> {
         self.states.iter().map(bound).collect()
     }
 
-    /// `&before_model::Fallible1(hook, <E as IntoHookError>::into_hook_error, <State<Db> as HookParam<_>>::holding)`
+    /// `&before_model::Fallible1 { 0: hook, 1: <E as IntoHookError>::into_hook_error, 2: <State<Db> as HookParam<_>>::holding }`
     pub(crate) fn pointer(&self, stage: Stage, krate: &Krate) -> TokenStream {
-        // What does not fit of the signature as a whole is reported at the function's name.
         let name = &self.function.sig.ident;
         let at = generated_at(name.span());
         let private = krate.private_at(at);
@@ -78,7 +76,25 @@ impl<'f> Direct<'f> {
         let kind = Ident::new(&format!("{kind}{}", self.states.len()), at);
         let error = error.iter().map(|error| error.path("IntoHookError", "into_hook_error", None, krate));
         let states = self.states.iter().map(|(state, _)| state.holding(krate));
-        quote_spanned!(at=> &#private::#stage::#kind(#name #(, #error)* #(, #states)*))
+        let hook = self.hook();
+        let fields = std::iter::once(hook).chain(error).chain(states).enumerate().map(|(index, value)| {
+            let index = Literal::usize_unsuffixed(index);
+            quote_spanned!(at=> #index: #value)
+        });
+        quote_spanned!(at=> &#private::#stage::#kind { #(#fields),* })
+    }
+
+    /// `hook::<>`, from the first token of the subject's type to its last: what does not fit of a hook whose names all
+    /// do is most often that type, of another crate under the same name.
+    fn hook(&self) -> TokenStream {
+        let name = &self.function.sig.ident;
+        let Some(subject) = self.function.parameters().next() else { return name.to_token_stream() };
+        let (start, end) = user_ends(&subject.ty);
+        let mut hook = name.clone();
+        hook.set_span(name.span().located_at(start));
+        let mut close = Punct::new('>', Spacing::Alone);
+        close.set_span(end);
+        quote_spanned!(start=> #hook::< #close)
     }
 }
 

@@ -72,7 +72,7 @@ fn impls(errors: &mut Errors, input: &ItemStruct) -> TokenStream {
             impls.extend(part(&krate, input, field, &member));
         }
     }
-    impls
+    krate.scope(impls)
 }
 
 fn part(krate: &Krate, input: &ItemStruct, field: &Field, member: &Member) -> TokenStream {

@@ -204,9 +204,7 @@ fn registration(stage: Stage, krate: &Krate, options: &HookOptions, function: &F
     };
     // The function is called here. That it is deprecated is to be said where it is registered.
     let deprecated = function.deprecation().map(|_| quote!(#[allow(deprecated)]));
-    quote! {
-        #declaration
-
+    let impls = krate.scope(quote! {
         #(#conditions)*
         #deprecated
         impl #private::Hook for #ident {
@@ -226,7 +224,8 @@ fn registration(stage: Stage, krate: &Krate, options: &HookOptions, function: &F
         {
             const CODE: &'static dyn #private::Code<#state> = #code;
         }
-    }
+    });
+    quote!(#declaration #impls)
 }
 
 /// The type of the function's own name. A braced struct lives among the types only, so the function keeps its name

@@ -1,10 +1,14 @@
 //! The runtime crate, as generated code refers to it.
 
 use proc_macro2::{Ident, Punct, Spacing, Span, TokenStream};
-use quote::{ToTokens, TokenStreamExt};
+use quote::{ToTokens, TokenStreamExt, quote};
 use syn::Path;
 
-use crate::spans::relocate;
+use crate::spans::user_ends;
+
+/// What generated code imports from a crate that an option names: a path that leads to something else is then missed
+/// once, at the option, and not at each place that needs it.
+const IMPORTED: &str = "__protolink_attributes";
 
 /// Where the runtime crate is found.
 pub(crate) enum Krate {
@@ -24,6 +28,27 @@ impl Krate {
     pub(crate) fn private_at(&self, span: Span) -> Private<'_> {
         Private { krate: self, span: Some(span) }
     }
+
+    /// Items in which that path leads to the runtime crate, and whose names nobody needs.
+    pub(crate) fn scope(&self, items: TokenStream) -> TokenStream {
+        match self {
+            Self::Protolink => items,
+            Self::Renamed(_) => {
+                let import = self.import();
+                quote!(const _: () = { #import #items };)
+            }
+        }
+    }
+
+    /// The import that the path needs, where the items of `scope` have to stay where they are.
+    pub(crate) fn import(&self) -> Option<TokenStream> {
+        let Self::Renamed(path) = self else { return None };
+        // The name is what the message shows of a path that leads to another crate, where the user wrote the path.
+        let end = user_ends(path).1;
+        let module = Ident::new("protolink_attributes", end);
+        let imported = Ident::new(IMPORTED, end);
+        Some(quote!(#[allow(unused_imports)] use #path::#module as #imported;))
+    }
 }
 
 impl ToTokens for Krate {
@@ -38,7 +63,7 @@ impl ToTokens for Krate {
     }
 }
 
-/// `::protolink::__private`
+/// `::protolink::__private`, or what was imported of a crate of another name.
 pub(crate) struct Private<'k> {
     krate: &'k Krate,
     /// `None` where each token stands as it came.
@@ -49,22 +74,17 @@ impl ToTokens for Private<'_> {
     // Token by token: a stream that is put into another one is a call of the compiler, and a hook has ten of these.
     fn to_tokens(&self, tokens: &mut TokenStream) {
         let span = self.span.unwrap_or_else(Span::call_site);
-        match (self.krate, self.span) {
-            // The name of the crate stays where it was, so that a crate of another name is missed once, and not once
-            // for each type.
-            (Krate::Protolink, Some(span)) => {
+        match self.krate {
+            Krate::Protolink => {
                 colons(tokens, span);
+                // The name of the crate stays where it was, so that a crate of another name is missed once, and not
+                // once for each type.
                 tokens.append(Ident::new("protolink", Span::call_site()));
-            }
-            (Krate::Renamed(Path { leading_colon: Some(_), segments }), Some(span)) => {
                 colons(tokens, span);
-                segments.to_tokens(tokens);
+                tokens.append(Ident::new("__private", span));
             }
-            (Krate::Renamed(path), Some(span)) => tokens.append_all(relocate(path.to_token_stream(), span)),
-            (krate, None) => krate.to_tokens(tokens),
+            Krate::Renamed(_) => tokens.append(Ident::new(IMPORTED, span)),
         }
-        colons(tokens, span);
-        tokens.append(Ident::new("__private", span));
     }
 }
 

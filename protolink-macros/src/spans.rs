@@ -3,7 +3,7 @@
 //! A generated token that has a place in the user's source gets that place with the hygiene of the macro: the compiler
 //! then points at the user's token, suggests no edit of code that is not there, and does not lint it.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Span};
 use quote::ToTokens;
 
 /// The place of `span`, as generated code.
@@ -26,20 +26,13 @@ pub(crate) fn own(name: &str) -> Ident {
 /// Where a piece of syntax starts and ends, as generated code. The compiler joins the two spans of an expression's
 /// first and last token itself; on stable `Spanned::span` is that of the first token alone.
 pub(crate) fn ends(tokens: &impl ToTokens) -> (Span, Span) {
-    let mut spans = tokens.to_token_stream().into_iter().map(|token| token.span());
-    let start = spans.next().unwrap_or_else(Span::call_site);
-    let end = spans.last().unwrap_or(start);
+    let (start, end) = user_ends(tokens);
     (generated_at(start), generated_at(end))
 }
 
-/// The same tokens, all at `span`, each with the meaning that it has: `$crate` means the crate of the macro that wrote
-/// it, wherever it stands.
-pub(crate) fn relocate(tokens: TokenStream, span: Span) -> TokenStream {
-    tokens
-        .into_iter()
-        .map(|mut token| {
-            token.set_span(token.span().located_at(span));
-            token
-        })
-        .collect()
+/// Where a piece of syntax starts and ends, as the user's code.
+pub(crate) fn user_ends(tokens: &impl ToTokens) -> (Span, Span) {
+    let mut spans = tokens.to_token_stream().into_iter().map(|token| token.span());
+    let start = spans.next().unwrap_or_else(Span::call_site);
+    (start, spans.last().unwrap_or(start))
 }

@@ -34,9 +34,7 @@ pub(crate) fn hook(stage: Stage, krate: &Krate, function: &Function) -> Option<T
     let name = function.sig.ident.unraw().to_string();
     let stage_type = stage.type_name(Span::mixed_site());
     let allow = function.deprecation().map(|_| quote!(#[allow(deprecated)]));
-    Some(quote! {
-        #declaration
-
+    let impls = krate.scope(quote! {
         #(#conditions)*
         #allow
         impl #private::Hook for #ident {
@@ -49,7 +47,8 @@ pub(crate) fn hook(stage: Stage, krate: &Krate, function: &Function) -> Option<T
             const CODE: &'static dyn #private::Code<S> =
                 &#private::Thunk::<#private::#stage_type, S>::Sync(|_, _| #private::Result::Ok(()));
         }
-    })
+    });
+    Some(quote!(#declaration #impls))
 }
 
 /// A hook whose signature is in the middle of typing. The compiler says what is missing, and comes no further; should
@@ -62,11 +61,7 @@ pub(crate) fn half_typed_hook(stage: Stage, krate: &Krate, function: &LooseFunct
     let ident = generated(ident);
     let stage_type = stage.type_name(Span::mixed_site());
     let refusal = format!("`#[{}]` does not understand the signature of `{name}`", stage.name());
-    quote! {
-        #(#conditions)*
-        #[doc(hidden)]
-        #vis struct #ident {}
-
+    let impls = krate.scope(quote! {
         #(#conditions)*
         impl #private::Hook for #ident {
             const META: &'static #private::HookMeta = &#private::HookMeta::new(#private::Stage::#stage_type, #name, "");
@@ -76,6 +71,12 @@ pub(crate) fn half_typed_hook(stage: Stage, krate: &Krate, function: &LooseFunct
         impl<S: 'static, A> #private::HookFor<S, A> for #ident {
             const CODE: &'static dyn #private::Code<S> = #private::panic!(#refusal);
         }
+    });
+    quote! {
+        #(#conditions)*
+        #[doc(hidden)]
+        #vis struct #ident {}
+        #impls
     }
 }
 
@@ -87,11 +88,7 @@ pub(crate) fn half_typed_tool(krate: &Krate, function: &LooseFunction) -> TokenS
     let name = ident.unraw().to_string();
     let ident = generated(ident);
     let refusal = format!("`#[tool]` does not understand the signature of `{name}`");
-    quote! {
-        #(#conditions)*
-        #[doc(hidden)]
-        #vis struct #ident {}
-
+    let impls = krate.scope(quote! {
         #(#conditions)*
         impl #private::Tool for #ident {
             const NAME: &'static #private::str = #name;
@@ -104,6 +101,12 @@ pub(crate) fn half_typed_tool(krate: &Krate, function: &LooseFunction) -> TokenS
                 const { #private::panic!(#refusal) }
             }
         }
+    });
+    quote! {
+        #(#conditions)*
+        #[doc(hidden)]
+        #vis struct #ident {}
+        #impls
     }
 }
 
@@ -123,9 +126,7 @@ pub(crate) fn tool(
     let allow = function.deprecation().map(|_| quote!(#[allow(deprecated)]));
     let handle = generated(handle);
     let name = handle.unraw().to_string();
-    Some(quote! {
-        #declaration
-
+    let impls = krate.scope(quote! {
         #(#conditions)*
         #allow
         impl #private::Tool for #handle {
@@ -140,5 +141,6 @@ pub(crate) fn tool(
                 #private::ToolDefinition::stub(#name)
             }
         }
-    })
+    });
+    Some(quote!(#declaration #impls))
 }

@@ -379,9 +379,7 @@ fn registration(krate: &Krate, options: &ToolOptions, function: &Function, argum
     let (parameters, given) = (parameters(), own("arguments"));
     let call = thunk(krate, function, arguments, state);
     let schema = own("schema");
-    quote! {
-        #declaration
-
+    let impls = krate.scope(quote! {
         #(#conditions)*
         #deprecated
         impl #private::Tool for #handle {
@@ -395,7 +393,7 @@ fn registration(krate: &Krate, options: &ToolOptions, function: &Function, argum
         where #(#bounds,)*
         {
             fn definition() -> #private::ToolDefinition<#state> {
-                const #parameters: &[(&#private::str, #private::u8)] = &[#(#names),*];
+                const #parameters: #private::ToolParameters = &[#(#names),*];
                 #(#defaults)*
                 let mut #schema = #private::ArgumentsSchema::new();
                 #(#describe)*
@@ -407,14 +405,15 @@ fn registration(krate: &Krate, options: &ToolOptions, function: &Function, argum
                     |#given| {
                         #private::check_names(#given, #parameters)?;
                         #(#checks)*
-                        #private::Result::Ok(())
+                        #private::fits()
                     },
                     #call,
                 )
                 .options(&[#(#capabilities),*], #idempotent, #private::OnError::#on_error)
             }
         }
-    }
+    });
+    quote!(#declaration #impls)
 }
 
 /// The name of the list of parameters, beside the schema.
@@ -447,7 +446,7 @@ fn thunk(krate: &Krate, function: &Function, arguments: &[Argument], agent: &Ide
     let into = quote_spanned!(start=> #output_private::into_tool_result::<Self, _>);
     let boxed = {
         let private = krate.private_at(at);
-        quote_spanned!(at=> #private::Box::pin)
+        quote_spanned!(at=> #private::Boxed::pin)
     };
     quote_spanned! {at=>
         |#input, #state| #boxed(async move {

@@ -7,7 +7,8 @@ pub use core::primitive::{str, u8, usize};
 pub use core::result::Result;
 pub use core::time::Duration;
 pub use core::{compile_error, file, line, module_path, panic};
-pub use std::boxed::Box;
+// Of a name that the compiler does not suggest to import where this module is not found.
+pub use std::boxed::Box as Boxed;
 
 pub use crate::fingerprint::ListFingerprint;
 pub use crate::hook::{
@@ -21,5 +22,5 @@ pub use crate::state::FromRef;
 pub use crate::tool::{
     AnArgument, ArgumentsSchema, DefaultParameter, FromCall, NoOutputSchema, OnError, OutputKind, OutputSchema,
     PlainOutput, Taken, Tool, ToolCall, ToolDefinition, ToolFailure, ToolFor, ToolInput, ToolOutput, ToolParameter,
-    ToolParameterKind, UnnamedParameter, check_names, into_tool_result,
+    ToolParameterKind, ToolParameters, UnnamedParameter, check_names, fits, into_tool_result,
 };

@@ -153,6 +153,9 @@ pub mod testing;
 pub mod tool;
 mod value;
 
+/// Generated code finds the runtime crate by this name where the option `crate` leads to it.
+#[doc(hidden)]
+pub use __private as protolink_attributes;
 pub use agent::{Agent, TypedAgent};
 pub use async_trait::async_trait;
 pub use blocking::BlockingAgent;

@@ -58,6 +58,6 @@ pub(crate) use spec::is_valid_tool_name;
 #[doc(hidden)]
 pub use typed::{
     AnArgument, ArgumentsSchema, FromCall, NoOutputSchema, OutputSchema, Taken, ToolCall, ToolParameterKind,
-    check_names,
+    ToolParameters, check_names, fits,
 };
 pub use typed::{DefaultParameter, ToolParameter, UnnamedParameter};

@@ -61,6 +61,17 @@ impl<'s, S> ToolCall<'s, S> {
     }
 }
 
+/// The name of each parameter of a tool, and what it is.
+#[doc(hidden)]
+pub type ToolParameters = &'static [(&'static str, u8)];
+
+/// What a check says that found nothing wrong with the arguments.
+#[doc(hidden)]
+#[allow(clippy::unnecessary_wraps)] // the checks before it can fail
+pub fn fits() -> Result<(), String> {
+    Ok(())
+}
+
 /// Takes `null` for no arguments, and refuses arguments that the tool does not have.
 #[doc(hidden)]
 pub fn check_names(arguments: &Value, parameters: &[(&str, u8)]) -> Result<(), String> {
