@@ -102,15 +102,13 @@ impl<'f> Direct<'f> {
 /// again: one that exists nowhere is then missed once. What is more than a name is repeated, for the message to point at
 /// all of it.
 fn error_place<'f>(error: Option<&'f Type>, output: Option<&Type>, name: Span) -> Place<'f> {
-    match error {
-        Some(error) => match path(error).and_then(Path::get_ident) {
-            Some(error) => Place { ty: Cow::Owned(inferred(error.span())), start: error.span(), end: error.span() },
-            None => Place::owned(error),
-        },
-        None => {
-            let (start, end) = output.map_or((name, name), ends);
-            Place { ty: Cow::Owned(inferred(start)), start, end }
-        }
+    let Some(error) = error else {
+        let (start, end) = output.map_or((name, name), ends);
+        return Place { ty: Cow::Owned(inferred(start)), start, end };
+    };
+    match path(error).and_then(Path::get_ident) {
+        Some(error) => Place { ty: Cow::Owned(inferred(error.span())), start: error.span(), end: error.span() },
+        None => Place::owned(error),
     }
 }
 
