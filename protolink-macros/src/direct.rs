@@ -1,9 +1,9 @@
 //! Hooks that the runtime can call as they are, without a function of ours around them.
 //!
 //! Most hooks are sync and take and return what a hook takes and returns under its plain name. For these a pointer to
-//! the function is all that is generated, and for their async siblings less than for others, which a crate of a thousand
-//! hooks feels. What a name says is a guess, and a harmless one: the types are checked all the same, and where they are
-//! spelt in another way a thunk checks and converts them one by one.
+//! the function is all that is generated, and for their async siblings less than for others, which a crate of a
+//! thousand hooks feels. What a name says is a guess, and a harmless one: the types are checked all the same, and where
+//! they are spelt in another way a thunk checks and converts them one by one.
 
 use std::borrow::Cow;
 
@@ -63,7 +63,7 @@ impl<'f> Direct<'f> {
         self.states.iter().map(bound).collect()
     }
 
-    /// `&before_model::Fallible1 { 0: hook, 1: <E as IntoHookError>::into_hook_error, 2: <State<Db> as HookParam<_>>::holding }`
+    /// `&before_model::Fallible1 { 0: hook, 1: <E as IntoHookError>::into_hook_error, 2: <State<Db> as ..>::holding }`
     pub(crate) fn pointer(&self, stage: Stage, krate: &Krate) -> TokenStream {
         let name = &self.function.sig.ident;
         let at = generated_at(name.span());
@@ -98,9 +98,9 @@ impl<'f> Direct<'f> {
     }
 }
 
-/// The error type of a hook, at its place. The pointer to the function says which type it is, so a plain name is not said
-/// again: one that exists nowhere is then missed once. What is more than a name is repeated, for the message to point at
-/// all of it.
+/// The error type of a hook, at its place. The pointer to the function says which type it is, so a plain name is not
+/// said again: one that exists nowhere is then missed once. What is more than a name is repeated, for the message to
+/// point at all of it.
 fn error_place<'f>(error: Option<&'f Type>, output: Option<&Type>, name: Span) -> Place<'f> {
     let Some(error) = error else {
         let (start, end) = output.map_or((name, name), ends);

@@ -3,7 +3,7 @@
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, FnArg, Ident, PatType, ReturnType, Signature, Type, Visibility};
+use syn::{Attribute, FnArg, Ident, PatType, Path, ReturnType, Signature, Type, Visibility};
 
 use crate::generics::Generics;
 use crate::tokens::{Token, read};
@@ -92,9 +92,9 @@ impl Function {
         }
     }
 
-    /// The type parameters of the generated code, which also names the paths in `options`.
-    pub(crate) fn generics(&self, options: impl ToTokens) -> Generics {
-        Generics::apart_from([&self.signature, &read(options.into_token_stream())])
+    /// The type parameters of the generated code, which also names the `tool` of an option.
+    pub(crate) fn generics(&self, tool: Option<&Path>) -> Generics {
+        Generics::apart_from([&self.signature, &read(tool.to_token_stream())])
     }
 
     /// What is left of it without its signature.

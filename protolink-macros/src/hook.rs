@@ -190,8 +190,7 @@ fn registration(stage: Stage, krate: &Krate, options: &HookOptions, function: &F
         let millis = u64::try_from(timeout.value.as_millis()).unwrap_or(u64::MAX);
         quote!(.within(#private::Duration::from_millis(#millis)))
     });
-    let tool_path = options.tool.as_ref().map(|tool| &tool.value);
-    let generics = function.generics(quote!(#krate #tool_path));
+    let generics = function.generics(options.tool.as_ref().map(|tool| &tool.value));
     let Generics { state, answer } = &generics;
     let thunk = || Thunk::new(stage, krate, options, function, &generics);
     let (code, bounds) = match (Direct::of(stage, options, function), function.sig.asyncness) {

@@ -51,18 +51,6 @@ impl Krate {
     }
 }
 
-impl ToTokens for Krate {
-    fn to_tokens(&self, tokens: &mut TokenStream) {
-        match self {
-            Self::Protolink => {
-                colons(tokens, Span::call_site());
-                tokens.append(Ident::new("protolink", Span::call_site()));
-            }
-            Self::Renamed(path) => path.to_tokens(tokens),
-        }
-    }
-}
-
 /// `::protolink::__private`, or what was imported of a crate of another name.
 pub(crate) struct Private<'k> {
     krate: &'k Krate,

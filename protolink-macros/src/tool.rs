@@ -360,7 +360,7 @@ fn registration(krate: &Krate, options: &ToolOptions, function: &Function, argum
     };
     let output_type = output_type(krate, function);
     let description = description(&function.attrs);
-    let generics = function.generics(krate);
+    let generics = function.generics(None);
     let state = &generics.state;
     let bounds = arguments.iter().map(|argument| argument.bound(krate, state));
     let describe = arguments.iter().map(|argument| argument.describe(krate));
