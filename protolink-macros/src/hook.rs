@@ -1,8 +1,7 @@
 //! `#[before_model]`, `#[after_tool]` and `#[before_complete]`.
 
-use proc_macro2::{Delimiter, Group, Literal, Span, TokenStream};
+use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::ext::IdentExt;
 use syn::{Error, Lifetime, Type};
 
 use crate::check::{self, Errors};
@@ -14,7 +13,7 @@ use crate::options::HookOptions;
 use crate::spans::generated;
 use crate::stage::{Stage, is_tool, of_attribute};
 use crate::thunk::Thunk;
-use crate::{digest, signature, stub};
+use crate::{facts, stub};
 
 // Input:
 //     #[before_model]
@@ -177,10 +176,7 @@ fn registration(stage: Stage, krate: &Krate, options: &HookOptions, function: &F
     let conditions = function.conditions();
     let declaration = declaration(function);
     let ident = generated(&function.sig.ident);
-    let name = function.sig.ident.unraw().to_string();
-    let stage_type = stage.type_name(Span::mixed_site());
-    let fingerprint = Literal::byte_string(&digest::fingerprint(stage, options, function));
-    let signature = signature::text(function);
+    let facts = facts::expression(stage, krate, options, function);
     // Where the path is no tool, that is said once, by the thunk.
     let tool = options.tool.as_ref().map(|tool| {
         let path = &tool.value;
@@ -189,6 +185,11 @@ fn registration(stage: Stage, krate: &Krate, options: &HookOptions, function: &F
     let timeout = options.timeout.as_ref().map(|timeout| {
         let millis = u64::try_from(timeout.value.as_millis()).unwrap_or(u64::MAX);
         quote!(.within(#private::Duration::from_millis(#millis)))
+    });
+    let meta = (tool.is_some() || timeout.is_some()).then(|| {
+        quote! {
+            const META: &'static #private::HookMeta = &#private::HookMeta::of(Self::FACTS) #tool #timeout;
+        }
     });
     let generics = function.generics(options.tool.as_ref().map(|tool| &tool.value));
     let Generics { state, answer } = &generics;
@@ -207,13 +208,8 @@ fn registration(stage: Stage, krate: &Krate, options: &HookOptions, function: &F
         #(#conditions)*
         #deprecated
         impl #private::Hook for #ident {
-            const META: &'static #private::HookMeta = &#private::HookMeta::annotated(
-                #private::Stage::#stage_type,
-                #name,
-                #private::module_path!(),
-                *#fingerprint,
-                #signature,
-            )#tool #timeout;
+            const FACTS: &'static #private::str = #facts;
+            #meta
         }
 
         #(#conditions)*

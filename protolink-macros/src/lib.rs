@@ -10,6 +10,7 @@ mod check;
 mod collect;
 mod digest;
 mod direct;
+mod facts;
 #[cfg(test)]
 mod fingerprint_table;
 mod from_ref;

@@ -31,14 +31,13 @@ pub(crate) fn hook(stage: Stage, krate: &Krate, function: &Function) -> Option<T
     let declaration = declaration(function);
     let conditions = function.conditions();
     let ident = generated(&function.sig.ident);
-    let name = function.sig.ident.unraw().to_string();
     let stage_type = stage.type_name(Span::mixed_site());
     let allow = function.deprecation().map(|_| quote!(#[allow(deprecated)]));
     let impls = krate.scope(quote! {
         #(#conditions)*
         #allow
         impl #private::Hook for #ident {
-            const META: &'static #private::HookMeta = &#private::HookMeta::new(#private::Stage::#stage_type, #name, "");
+            const FACTS: &'static #private::str = "";
         }
 
         #(#conditions)*
@@ -59,12 +58,11 @@ pub(crate) fn half_typed_hook(stage: Stage, krate: &Krate, function: &LooseFunct
     let conditions: Vec<_> = attrs.iter().filter(|attr| attr.path().is_ident("cfg")).collect();
     let name = ident.unraw().to_string();
     let ident = generated(ident);
-    let stage_type = stage.type_name(Span::mixed_site());
     let refusal = format!("`#[{}]` does not understand the signature of `{name}`", stage.name());
     let impls = krate.scope(quote! {
         #(#conditions)*
         impl #private::Hook for #ident {
-            const META: &'static #private::HookMeta = &#private::HookMeta::new(#private::Stage::#stage_type, #name, "");
+            const FACTS: &'static #private::str = "";
         }
 
         #(#conditions)*

@@ -6,7 +6,7 @@ pub use core::option::Option;
 pub use core::primitive::{str, u8, usize};
 pub use core::result::Result;
 pub use core::time::Duration;
-pub use core::{compile_error, file, line, module_path, panic};
+pub use core::{compile_error, concat, file, line, module_path, panic};
 // Of a name that the compiler does not suggest to import where this module is not found.
 pub use std::boxed::Box as Boxed;
 

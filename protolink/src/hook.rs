@@ -2,6 +2,7 @@
 
 mod closure;
 mod code;
+mod facts;
 mod future;
 mod group;
 mod observation;

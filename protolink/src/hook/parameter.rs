@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 use super::code::Code;
 use super::registration::{Hook, HookFor, HookMeta, Thunk};
 use super::response::AnswerType;
-use super::stage::{AnswerFor, BeforeModel, Stage};
+use super::stage::{AnswerFor, BeforeModel};
 use super::{BoxError, FinalResponse, ModelRequest, ToolObservation};
 use crate::state::{FromRef, State};
 use crate::tool::{Tool, ToolValue};
@@ -305,7 +305,7 @@ pub fn narrow_response<'o, T: AnswerType>(
 pub struct AbsentHook;
 
 impl Hook for AbsentHook {
-    const META: &'static HookMeta = &HookMeta::new(Stage::BeforeModel, "", "");
+    const FACTS: &'static str = "";
 }
 
 impl<S: 'static, A> HookFor<S, A> for AbsentHook {

@@ -2,12 +2,12 @@
 
 use std::fmt;
 use std::future::Future;
-use std::panic::Location;
 use std::pin::Pin;
 use std::time::Duration;
 
 use super::Untyped;
 use super::code::Code;
+use super::facts;
 use super::future::HookFuture;
 use super::stage::{HookStage, Stage};
 use crate::fingerprint::Fingerprint;
@@ -73,22 +73,11 @@ pub struct HookMeta {
 }
 
 impl HookMeta {
-    /// What an attribute says of its function.
+    /// What an attribute wrote of its function: [`Hook::FACTS`].
     #[doc(hidden)]
     #[must_use]
-    #[track_caller]
-    pub const fn annotated(
-        stage: Stage,
-        name: &'static str,
-        module: &'static str,
-        fingerprint: [u8; 32],
-        signature: &'static str,
-    ) -> Self {
-        // Where the attribute is called from: two macros less to expand for each hook than `file!` and `line!`.
-        let place = Location::caller();
-        let (file, line) = (place.file(), place.line());
-        let fingerprint = Some(Fingerprint::from_source(fingerprint));
-        Self { stage, name, module, file, line, fingerprint, signature, tool: None, timeout: None }
+    pub const fn of(facts: &'static str) -> Self {
+        facts::read(facts)
     }
 
     #[doc(hidden)]
@@ -132,8 +121,12 @@ impl HookMeta {
     note = "annotate the function with `#[before_model]`, `#[after_tool]` or `#[before_complete]`"
 )]
 pub trait Hook: Sized + 'static {
+    /// What its attribute wrote of it.
+    #[doc(hidden)]
+    const FACTS: &'static str;
+
     /// What is known of it at compile time.
-    const META: &'static HookMeta;
+    const META: &'static HookMeta = &HookMeta::of(Self::FACTS);
 }
 
 /// A hook that an agent with the state `S` and the answer type `A` can run.
@@ -335,12 +328,8 @@ mod tests {
     use crate::hook::BeforeModel;
 
     #[test]
-    fn s2_the_facts_of_a_hook_are_what_its_attribute_says_and_where_it_stands() {
-        let plain = HookMeta::annotated(Stage::AfterTool, "cut", "app::rules", [7; 32], "fn cut()");
-        assert_eq!((plain.stage, plain.name, plain.module), (Stage::AfterTool, "cut", "app::rules"));
-        assert_eq!((plain.file, plain.line), (file!(), line!() - 2));
-        assert_eq!((plain.fingerprint, plain.signature), (Some(Fingerprint::from_source([7; 32])), "fn cut()"));
-        assert_eq!((plain.tool, plain.timeout), (None, None));
+    fn s2_a_hook_for_a_tool_and_one_with_a_timeout_say_so_beside_their_other_facts() {
+        let plain = HookMeta::of("T");
         let whole = plain.for_tool("search").within(Duration::from_millis(40));
         assert_eq!((whole.tool, whole.timeout), (Some("search"), Some(Duration::from_millis(40))));
         assert_eq!(HookMeta { tool: None, timeout: None, ..whole }, plain);

@@ -1,0 +1,43 @@
+//! The facts of a hook as one text, which `protolink/src/hook/facts.rs` reads and describes.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::ext::IdentExt;
+
+use crate::function::Function;
+use crate::krate::Krate;
+use crate::options::HookOptions;
+use crate::stage::Stage;
+use crate::{digest, signature};
+
+/// `concat!("M07a1..", module_path!(), "\n", line!(), "\n", file!())`
+pub(crate) fn expression(stage: Stage, krate: &Krate, options: &HookOptions, function: &Function) -> TokenStream {
+    let known = known(stage, options, function);
+    let private = krate.private();
+    quote! {
+        #private::concat!(#known, #private::module_path!(), "\n", #private::line!(), "\n", #private::file!())
+    }
+}
+
+/// What the attribute itself knows.
+fn known(stage: Stage, options: &HookOptions, function: &Function) -> String {
+    let name = function.sig.ident.unraw().to_string();
+    let signature = signature::text(function);
+    let mut text = String::with_capacity(128 + name.len() + signature.len());
+    text.push(match stage {
+        Stage::BeforeModel => 'M',
+        Stage::AfterTool => 'T',
+        Stage::BeforeComplete => 'C',
+    });
+    for byte in digest::fingerprint(stage, options, function) {
+        for digit in [byte >> 4, byte & 0x0f] {
+            text.push(char::from(b"0123456789abcdef"[usize::from(digit)]));
+        }
+    }
+    text.push_str(&name);
+    text.push('\n');
+    text.push_str(&signature.len().to_string());
+    text.push('\n');
+    text.push_str(&signature);
+    text
+}
