@@ -127,7 +127,7 @@ impl<'f> Thunk<'f> {
                 quote!(#holding #argument)
             })
             .collect();
-        let call = self.call_with(keyword, &self.lent().into_token_stream(), &states);
+        let call = self.call(keyword, &states);
         self.output.through(&self.convert("boxed"), call)
     }
 
@@ -190,15 +190,11 @@ impl<'f> Thunk<'f> {
         quote_spanned!(self.output.start=> #private::HookOutput>::#function)
     }
 
-    /// A call of the user's function with a subject of which its own type is known.
-    fn call(&self, span: Span, states: &[TokenStream]) -> TokenStream {
-        self.call_with(span, &self.subject(), states)
-    }
-
     /// A call of the user's function. Its name is looked up as the user's, and reported at `span`.
-    fn call_with(&self, span: Span, subject: &TokenStream, states: &[TokenStream]) -> TokenStream {
+    fn call(&self, span: Span, states: &[TokenStream]) -> TokenStream {
         let mut function = self.function.sig.ident.clone();
         function.set_span(span.resolved_at(function.span()));
+        let subject = self.subject();
         let mut arguments = Group::new(Delimiter::Parenthesis, quote!(#subject #(, #states)*));
         arguments.set_span(generated_at(span));
         quote!(#function #arguments)

@@ -3,7 +3,7 @@ use protolink::{Hook, HookFor, HookMeta, Registered, Stage};
 
 struct Forged;
 
-impl Hook for Forged {
+impl Hook for Forged { // wrong
     const META: &'static HookMeta = &HookMeta { stage: Stage::BeforeModel, name: "select", ..*select::META }; // wrong
 }
 
