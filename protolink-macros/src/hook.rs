@@ -180,15 +180,16 @@ fn registration(stage: Stage, krate: &Krate, options: &HookOptions, function: &F
     // Where the path is no tool, that is said once, by the thunk.
     let tool = options.tool.as_ref().map(|tool| {
         let path = &tool.value;
-        quote!(.for_tool({ use #private::NotATool as _; #private::ToolName::<#path>::NAME }))
+        quote! {
+            const TOOL: #private::Option<&'static #private::str> =
+                #private::Option::Some({ use #private::NotATool as _; #private::ToolName::<#path>::NAME });
+        }
     });
     let timeout = options.timeout.as_ref().map(|timeout| {
         let millis = u64::try_from(timeout.value.as_millis()).unwrap_or(u64::MAX);
-        quote!(.within(#private::Duration::from_millis(#millis)))
-    });
-    let meta = (tool.is_some() || timeout.is_some()).then(|| {
         quote! {
-            const META: &'static #private::HookMeta = &#private::HookMeta::of(Self::FACTS) #tool #timeout;
+            const TIMEOUT: #private::Option<#private::Duration> =
+                #private::Option::Some(#private::Duration::from_millis(#millis));
         }
     });
     let generics = function.generics(options.tool.as_ref().map(|tool| &tool.value));
@@ -209,7 +210,8 @@ fn registration(stage: Stage, krate: &Krate, options: &HookOptions, function: &F
         #deprecated
         impl #private::Hook for #ident {
             const FACTS: &'static #private::str = #facts;
-            #meta
+            #tool
+            #timeout
         }
 
         #(#conditions)*

@@ -138,8 +138,8 @@ impl<'f> Thunk<'f> {
         let at = self.subject.start;
         let Some(lend) = self.lend("lend", at) else { return converted };
         let private = self.krate.private_at(at);
-        let (subject, meta) = (self.lent(), self.meta(at));
-        quote_spanned!(at=> #private::#lend(#subject, #meta |#subject| #converted))
+        let (subject, tool) = (self.lent(), self.tool_name(at));
+        quote_spanned!(at=> #private::#lend(#subject, #tool |#subject| #converted))
     }
 
     /// An error about the future as a whole is to stand at the `async` that makes it one.
@@ -150,7 +150,7 @@ impl<'f> Thunk<'f> {
             return self.output.through(&self.convert("boxed"), self.call(keyword, &states));
         };
         let private = self.krate.private_at(at);
-        let (subject, narrowed, meta) = (self.lent(), own("narrowed"), self.meta(at));
+        let (subject, narrowed, tool) = (self.lent(), own("narrowed"), self.tool_name(at));
         // The state is taken before the future is made, so that the future owns what it holds.
         let names: Vec<Ident> = (0..states.len()).map(|index| own(&format!("state{index}"))).collect();
         let arguments: Vec<TokenStream> = names.iter().map(ToTokens::to_token_stream).collect();
@@ -159,7 +159,7 @@ impl<'f> Thunk<'f> {
         quote_spanned! {at=> {
             #(let #names = #states;)*
             #private::HookOutput::boxed(async move {
-                let #private::Option::Some(mut #narrowed) = #private::#narrow(#subject, #meta)? else {
+                let #private::Option::Some(mut #narrowed) = #private::#narrow(#subject, #tool)? else {
                     return #private::Result::Ok(());
                 };
                 let #subject = &mut #narrowed;
@@ -178,10 +178,10 @@ impl<'f> Thunk<'f> {
         }
     }
 
-    /// What that function is told of the hook, to know its tool.
-    fn meta(&self, at: Span) -> Option<TokenStream> {
+    /// What that function is told of the hook's tool.
+    fn tool_name(&self, at: Span) -> Option<TokenStream> {
         let private = self.krate.private_at(at);
-        self.tool.map(|_| quote_spanned!(at=> <Self as #private::Hook>::META,))
+        self.tool.map(|_| quote_spanned!(at=> <Self as #private::Hook>::TOOL,))
     }
 
     fn convert(&self, function: &str) -> TokenStream {

@@ -1,6 +1,6 @@
 //! The digest of a hook's source, made by its attribute at compile time.
 
-use std::fmt;
+use std::fmt::{self, Write};
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -21,24 +21,40 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Fingerprint([u8; 32]);
+pub struct Fingerprint(
+    /// Hexadecimal digits in lower case: in this form the attribute writes them, and receipts and reports show them.
+    [u8; DIGITS],
+);
+
+const DIGITS: usize = 64;
 
 impl Fingerprint {
-    #[doc(hidden)]
-    #[must_use]
-    pub const fn from_source(digest: [u8; 32]) -> Self {
-        Self(digest)
+    /// The digits at the start of a text, and what follows them.
+    pub(crate) const fn split_from(text: &'static str) -> Option<(Self, &'static str)> {
+        match (text.as_bytes().first_chunk(), text.split_at_checked(DIGITS)) {
+            (Some(digits), Some((_, rest))) => Some((Self(*digits), rest)),
+            _ => None,
+        }
     }
 
-    pub(crate) const fn bytes(self) -> [u8; 32] {
-        self.0
+    /// The digest that the digits are written of.
+    pub(crate) const fn bytes(self) -> [u8; DIGITS / 2] {
+        let mut bytes = [0; DIGITS / 2];
+        let mut at = 0;
+        while at < DIGITS {
+            let digit = self.0[at];
+            let value = digit & 0x0f;
+            bytes[at / 2] = bytes[at / 2] << 4 | if digit.is_ascii_digit() { value } else { value + 9 };
+            at += 1;
+        }
+        bytes
     }
 }
 
 impl fmt::Display for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("fp1:")?;
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        self.0.iter().try_for_each(|digit| f.write_char(char::from(*digit)))
     }
 }
 
@@ -64,14 +80,12 @@ impl FromStr for Fingerprint {
 
     fn from_str(text: &str) -> Result<Self, UnknownFingerprint> {
         let digits = text.strip_prefix("fp1:").ok_or(UnknownFingerprint)?;
-        if digits.len() != 64 || !digits.is_ascii() {
+        let mut digits: [u8; DIGITS] = digits.as_bytes().try_into().map_err(|_| UnknownFingerprint)?;
+        if !digits.iter().all(u8::is_ascii_hexdigit) {
             return Err(UnknownFingerprint);
         }
-        let mut digest = [0; 32];
-        for (index, byte) in digest.iter_mut().enumerate() {
-            *byte = u8::from_str_radix(&digits[2 * index..2 * index + 2], 16).map_err(|_| UnknownFingerprint)?;
-        }
-        Ok(Self(digest))
+        digits.make_ascii_lowercase();
+        Ok(Self(digits))
     }
 }
 

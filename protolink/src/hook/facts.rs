@@ -1,7 +1,7 @@
 //! The facts of a hook, as its attribute writes them and the runtime reads them.
 //!
 //! They are one text, since a build pays for each constant and each expression in it, a thousand times in a crate of a
-//! thousand hooks; and they are taken apart where they are needed, while the application is compiled.
+//! thousand hooks. It is taken apart when an agent is built, and at compile time where the application asks for it.
 //!
 //! ```text
 //! M                   the stage: M before_model, T after_tool, C before_complete
@@ -20,23 +20,21 @@ use super::registration::HookMeta;
 use super::stage::Stage;
 use crate::fingerprint::Fingerprint;
 
-const FINGERPRINT_DIGITS: usize = 64;
-
 /// Takes the text apart. What stands for a hook that has an error has no facts, and none are made up.
 pub(super) const fn read(text: &'static str) -> HookMeta {
     let (stage, text) = split(text, 1);
-    let (fingerprint, text) = split(text, FINGERPRINT_DIGITS);
-    let (name, text) = split_line(text);
-    let (signature_length, text) = split_line(text);
-    let (signature, text) = split(text, number(signature_length) as usize);
-    let (module, text) = split_line(text);
-    let (line, file) = split_line(text);
     let stage = match stage.as_bytes() {
         b"T" => Stage::AfterTool,
         b"C" => Stage::BeforeComplete,
         _ => Stage::BeforeModel,
     };
-    let fingerprint = digest(fingerprint);
+    let Some((fingerprint, text)) = Fingerprint::split_from(text) else { return HookMeta::new(stage, "", "") };
+    let (name, text) = split_line(text);
+    let (signature_length, text) = split_line(text);
+    let (signature, text) = split(text, number(signature_length) as usize);
+    let (module, text) = split_line(text);
+    let (line, file) = split_line(text);
+    let fingerprint = Some(fingerprint);
     HookMeta { stage, name, module, file, line: number(line), fingerprint, signature, tool: None, timeout: None }
 }
 
@@ -60,32 +58,13 @@ const fn split_line(text: &'static str) -> (&'static str, &'static str) {
 }
 
 const fn number(digits: &str) -> u32 {
-    match u32::from_str_radix(digits, 10) {
-        Ok(number) => number,
-        Err(_) => 0,
-    }
-}
-
-const fn digest(digits: &str) -> Option<Fingerprint> {
     let digits = digits.as_bytes();
-    if digits.len() != FINGERPRINT_DIGITS {
-        return None;
-    }
-    let mut digest = [0; FINGERPRINT_DIGITS / 2];
-    let mut at = 0;
-    while at < digest.len() {
-        digest[at] = hexadecimal(digits[2 * at]) << 4 | hexadecimal(digits[2 * at + 1]);
+    let (mut number, mut at) = (0_u32, 0);
+    while at < digits.len() {
+        number = number.wrapping_mul(10).wrapping_add((digits[at] & 0x0f) as u32);
         at += 1;
     }
-    Some(Fingerprint::from_source(digest))
-}
-
-/// The value of a lower-case hexadecimal digit.
-const fn hexadecimal(digit: u8) -> u8 {
-    match digit {
-        b'a'..=b'f' => digit - b'a' + 10,
-        _ => digit & 0x0f,
-    }
+    number
 }
 
 #[cfg(test)]
@@ -119,7 +98,7 @@ mod tests {
         for length in (0..=text.len()).filter(|length| text.is_char_boundary(*length)) {
             let meta = read(text[..length].to_owned().leak());
             assert!("größe".starts_with(meta.name) && "src/lib.rs".starts_with(meta.file), "{meta:?}");
-            assert_eq!(meta.fingerprint.is_some(), length > FINGERPRINT_DIGITS, "{meta:?}");
+            assert_eq!(meta.fingerprint.is_some(), length > DIGITS.len(), "{meta:?}");
         }
     }
 }

@@ -27,7 +27,7 @@ pub(crate) struct HookEntry<S: 'static> {
 
 impl<S: 'static> HookEntry<S> {
     pub(crate) fn annotated(hook: &Registered<S>) -> Self {
-        Self { identity: HookIdentity::of(hook.meta), code: EntryCode::Annotated(hook.code), annotated: true }
+        Self { identity: HookIdentity::of(&hook.meta()), code: EntryCode::Annotated(hook.code), annotated: true }
     }
 
     pub(crate) fn named(stage: Stage, name: String, code: BoundCode) -> Self {

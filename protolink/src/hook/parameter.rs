@@ -7,7 +7,7 @@
 use std::marker::PhantomData;
 
 use super::code::Code;
-use super::registration::{Hook, HookFor, HookMeta, Thunk};
+use super::registration::{Hook, HookFor, Thunk};
 use super::response::AnswerType;
 use super::stage::{AnswerFor, BeforeModel};
 use super::{BoxError, FinalResponse, ModelRequest, ToolObservation};
@@ -263,10 +263,10 @@ impl<T> NotATool for ToolName<T> {}
 #[doc(hidden)]
 pub fn lend_observation<O: ToolValue>(
     observation: &mut ToolObservation<'_>,
-    meta: &HookMeta,
+    tool: Option<&'static str>,
     hook: impl FnOnce(&mut ToolObservation<'_, O>) -> Result<(), BoxError>,
 ) -> Result<(), BoxError> {
-    let Some(mut narrowed) = narrow_observation(observation, meta)? else { return Ok(()) };
+    let Some(mut narrowed) = narrow_observation(observation, tool)? else { return Ok(()) };
     hook(&mut narrowed)?;
     narrowed.commit()
 }
@@ -275,9 +275,9 @@ pub fn lend_observation<O: ToolValue>(
 #[doc(hidden)]
 pub fn narrow_observation<'o, O: ToolValue>(
     observation: &'o mut ToolObservation<'_>,
-    meta: &HookMeta,
+    tool: Option<&'static str>,
 ) -> Result<Option<ToolObservation<'o, O>>, BoxError> {
-    meta.tool.map_or(Ok(None), |tool| observation.narrow_for(tool))
+    tool.map_or(Ok(None), |tool| observation.narrow_for(tool))
 }
 
 /// Lends a response in the answer type that the hook asks for.

@@ -73,31 +73,17 @@ pub struct HookMeta {
 }
 
 impl HookMeta {
-    /// What an attribute wrote of its function: [`Hook::FACTS`].
+    /// What an attribute says of its function.
     #[doc(hidden)]
     #[must_use]
-    pub const fn of(facts: &'static str) -> Self {
-        facts::read(facts)
+    pub const fn of(facts: &'static str, tool: Option<&'static str>, timeout: Option<Duration>) -> Self {
+        Self { tool, timeout, ..facts::read(facts) }
     }
 
     #[doc(hidden)]
     #[must_use]
     pub const fn new(stage: Stage, name: &'static str, module: &'static str) -> Self {
         Self { stage, name, module, file: "", line: 0, fingerprint: None, signature: "", tool: None, timeout: None }
-    }
-
-    #[doc(hidden)]
-    #[must_use]
-    pub const fn for_tool(mut self, tool: &'static str) -> Self {
-        self.tool = Some(tool);
-        self
-    }
-
-    #[doc(hidden)]
-    #[must_use]
-    pub const fn within(mut self, timeout: Duration) -> Self {
-        self.timeout = Some(timeout);
-        self
     }
 }
 
@@ -124,9 +110,13 @@ pub trait Hook: Sized + 'static {
     /// What its attribute wrote of it.
     #[doc(hidden)]
     const FACTS: &'static str;
+    #[doc(hidden)]
+    const TOOL: Option<&'static str> = None;
+    #[doc(hidden)]
+    const TIMEOUT: Option<Duration> = None;
 
     /// What is known of it at compile time.
-    const META: &'static HookMeta = &HookMeta::of(Self::FACTS);
+    const META: &'static HookMeta = &HookMeta::of(Self::FACTS, Self::TOOL, Self::TIMEOUT);
 }
 
 /// A hook that an agent with the state `S` and the answer type `A` can run.
@@ -162,19 +152,29 @@ pub trait HookFor<S: 'static, A = Untyped>: Hook {
 
     /// What the builder keeps of it.
     #[doc(hidden)]
-    const REGISTERED: Registered<S> = Registered { meta: Self::META, code: Self::CODE };
+    const REGISTERED: Registered<S> =
+        Registered { facts: Self::FACTS, tool: Self::TOOL, timeout: Self::TIMEOUT, code: Self::CODE };
 }
 
-/// A hook as the builder keeps it.
+/// A hook as the builder keeps it. Its facts are read when an agent is built: a compiler takes a thousand times as long
+/// for them.
 #[doc(hidden)]
 pub struct Registered<S: 'static> {
-    pub(crate) meta: &'static HookMeta,
+    facts: &'static str,
+    tool: Option<&'static str>,
+    timeout: Option<Duration>,
     pub(crate) code: &'static dyn Code<S>,
+}
+
+impl<S: 'static> Registered<S> {
+    pub(crate) fn meta(&self) -> HookMeta {
+        HookMeta::of(self.facts, self.tool, self.timeout)
+    }
 }
 
 impl<S: 'static> fmt::Debug for Registered<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Registered").field("meta", self.meta).finish_non_exhaustive()
+        f.debug_struct("Registered").field("meta", &self.meta()).finish_non_exhaustive()
     }
 }
 
@@ -329,17 +329,17 @@ mod tests {
 
     #[test]
     fn s2_a_hook_for_a_tool_and_one_with_a_timeout_say_so_beside_their_other_facts() {
-        let plain = HookMeta::of("T");
-        let whole = plain.for_tool("search").within(Duration::from_millis(40));
+        let plain = HookMeta::of("T", None, None);
+        let whole = HookMeta::of("T", Some("search"), Some(Duration::from_millis(40)));
         assert_eq!((whole.tool, whole.timeout), (Some("search"), Some(Duration::from_millis(40))));
         assert_eq!(HookMeta { tool: None, timeout: None, ..whole }, plain);
     }
 
     #[test]
     fn a_registered_hook_prints_its_facts_and_how_it_is_called() {
-        static META: HookMeta = HookMeta::new(Stage::BeforeModel, "trim", "app::rules");
+        let facts = "M0000000000000000000000000000000000000000000000000000000000000000trim\n0\napp::rules\n1\nrules.rs";
         static CODE: Thunk<BeforeModel, ()> = Thunk::Sync(|_, ()| Ok(()));
-        let text = format!("{:?}", Registered { meta: &META, code: &CODE });
+        let text = format!("{:?}", Registered { facts, tool: None, timeout: None, code: &CODE });
         assert!(text.contains("trim") && text.contains("app::rules"), "{text}");
         let later: Thunk<BeforeModel, ()> = Thunk::Async(|_, ()| HookFuture::new(async {}));
         assert_eq!((format!("{CODE:?}"), format!("{later:?}")), ("Sync".to_owned(), "Async".to_owned()));

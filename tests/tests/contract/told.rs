@@ -83,7 +83,9 @@ fn d6_a_fingerprint_reads_as_it_prints_and_nothing_else_does() -> Tested {
     assert_eq!((fingerprint.to_string(), format!("{fingerprint:?}")), (text.clone(), text.clone()));
     let json = serde_json::to_string(&fingerprint)?;
     assert_eq!((json.as_str(), serde_json::from_str::<Fingerprint>(&json)?), (&*format!("{text:?}"), fingerprint));
-    for wrong in ["", "fp1:", "fp2:00", &text[..67], &format!("{text}0"), &text.replace("0a", "0g"), &text[4..]] {
+    assert_eq!(text.replace('a', "A").parse(), Ok(fingerprint));
+    let [letter, sign] = ["0g", "+a"].map(|digits| text.replacen("0a", digits, 1));
+    for wrong in ["", "fp1:", "fp2:00", &text[..67], &format!("{text}0"), &letter, &sign, &text[4..]] {
         assert_eq!(wrong.parse::<Fingerprint>(), Err(UnknownFingerprint), "{wrong}");
         assert!(serde_json::from_value::<Fingerprint>(json!(wrong)).is_err(), "{wrong}");
     }
