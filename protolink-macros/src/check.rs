@@ -2,10 +2,10 @@
 
 use quote::ToTokens;
 use syn::ext::IdentExt;
-use syn::visit_mut::VisitMut;
 use syn::{Error, FnArg, GenericParam, Ident, Lifetime, Safety, Type};
 
 use crate::function::Function;
+use crate::walk::{self, Part, Step};
 
 /// Collects errors, so that one build shows all of them.
 #[derive(Default)]
@@ -100,15 +100,15 @@ fn parameter(errors: &mut Errors, what: &str, input: &FnArg) {
 
 /// The first `impl Trait` in a type.
 pub(crate) fn impl_trait(ty: &Type) -> Option<syn::TypeImplTrait> {
-    struct Find(Option<syn::TypeImplTrait>);
-    impl VisitMut for Find {
-        fn visit_type_impl_trait_mut(&mut self, node: &mut syn::TypeImplTrait) {
-            self.0.get_or_insert_with(|| node.clone());
+    let mut first = None;
+    walk::look(ty, |part| match part {
+        Part::ImplTrait(found) => {
+            first.get_or_insert_with(|| found.clone());
+            Step::Past
         }
-    }
-    let mut find = Find(None);
-    find.visit_type_mut(&mut ty.clone());
-    find.0
+        _ => Step::Into,
+    });
+    first
 }
 
 /// Whether it is a future, as far as its name says.
@@ -148,83 +148,66 @@ pub(crate) fn is_refused_anyway(function: &Function) -> bool {
 
 /// The lifetimes of a type, `None` where they are left out.
 fn borrowed(ty: &Type) -> Vec<Option<Lifetime>> {
-    struct Collect(Vec<Option<Lifetime>>);
-    impl VisitMut for Collect {
-        fn visit_lifetime_mut(&mut self, lifetime: &mut Lifetime) {
-            self.0.push((lifetime.ident != "_").then(|| lifetime.clone()));
+    let mut borrowed = Vec::new();
+    walk::look(ty, |part| {
+        match part {
+            Part::Lifetime(lifetime) => borrowed.push((lifetime.ident != "_").then(|| lifetime.clone())),
+            Part::Reference(reference) if reference.lifetime.is_none() => borrowed.push(None),
+            Part::FnPointer | Part::FnArguments => return Step::Past,
+            Part::Reference(_) | Part::ImplTrait(_) | Part::Bound(_) => {}
         }
-        fn visit_type_reference_mut(&mut self, reference: &mut syn::TypeReference) {
-            if reference.lifetime.is_none() {
-                self.0.push(None);
-            }
-            syn::visit_mut::visit_type_reference_mut(self, reference);
-        }
-        fn visit_type_fn_ptr_mut(&mut self, _: &mut syn::TypeFnPtr) {}
-        fn visit_parenthesized_generic_arguments_mut(&mut self, _: &mut syn::ParenthesizedGenericArguments) {}
-    }
-    let mut collect = Collect(Vec::new());
-    collect.visit_type_mut(&mut ty.clone());
-    collect.0
+        Step::Into
+    });
+    borrowed
 }
 
 /// Replaces the named lifetimes of a type by `'_`, so that it can stand in a function body.
 pub(crate) fn erase_lifetimes(ty: &Type) -> Type {
-    struct Erase;
-    impl VisitMut for Erase {
-        fn visit_lifetime_mut(&mut self, lifetime: &mut Lifetime) {
+    walk::change(ty, |part| match part {
+        Part::Lifetime(lifetime) => {
             if lifetime.ident != "static" {
                 *lifetime = Lifetime::new("'_", lifetime.span());
             }
+            Step::Into
         }
-        fn visit_type_fn_ptr_mut(&mut self, _: &mut syn::TypeFnPtr) {}
-        fn visit_trait_bound_mut(&mut self, bound: &mut syn::TraitBound) {
-            if bound.lifetimes.is_none() {
-                syn::visit_mut::visit_trait_bound_mut(self, bound);
-            }
-        }
-    }
-    let mut ty = ty.clone();
-    Erase.visit_type_mut(&mut ty);
-    ty
+        part => past_own_lifetimes(&part),
+    })
 }
 
 /// Replaces the elided lifetimes of a type by `'static`, so that it can stand in a bound.
 pub(crate) fn outlive(ty: &Type) -> Type {
-    struct Outlive;
-    impl VisitMut for Outlive {
-        fn visit_lifetime_mut(&mut self, lifetime: &mut Lifetime) {
-            if lifetime.ident == "_" {
-                *lifetime = Lifetime::new("'static", lifetime.span());
+    walk::change(ty, |part| {
+        match part {
+            Part::Lifetime(lifetime) if lifetime.ident == "_" => *lifetime = Lifetime::new("'static", lifetime.span()),
+            Part::Reference(reference) => {
+                let span = reference.and_token.span;
+                reference.lifetime.get_or_insert_with(|| Lifetime::new("'static", span));
             }
+            Part::FnPointer | Part::FnArguments => return Step::Past,
+            Part::Lifetime(_) | Part::ImplTrait(_) | Part::Bound(_) => {}
         }
-        fn visit_type_reference_mut(&mut self, reference: &mut syn::TypeReference) {
-            let span = reference.and_token.span;
-            reference.lifetime.get_or_insert_with(|| Lifetime::new("'static", span));
-            syn::visit_mut::visit_type_reference_mut(self, reference);
-        }
-        fn visit_type_fn_ptr_mut(&mut self, _: &mut syn::TypeFnPtr) {}
-        fn visit_parenthesized_generic_arguments_mut(&mut self, _: &mut syn::ParenthesizedGenericArguments) {}
-    }
-    let mut ty = ty.clone();
-    Outlive.visit_type_mut(&mut ty);
-    ty
+        Step::Into
+    })
 }
 
 /// The lifetimes written in a type, without those that the type itself introduces.
 pub(crate) fn lifetimes(ty: &Type) -> Vec<Lifetime> {
-    struct Collect(Vec<Lifetime>);
-    impl VisitMut for Collect {
-        fn visit_lifetime_mut(&mut self, lifetime: &mut Lifetime) {
-            self.0.push(lifetime.clone());
+    let mut lifetimes = Vec::new();
+    walk::look(ty, |part| match part {
+        Part::Lifetime(lifetime) => {
+            lifetimes.push(lifetime.clone());
+            Step::Into
         }
-        fn visit_type_fn_ptr_mut(&mut self, _: &mut syn::TypeFnPtr) {}
-        fn visit_trait_bound_mut(&mut self, bound: &mut syn::TraitBound) {
-            if bound.lifetimes.is_none() {
-                syn::visit_mut::visit_trait_bound_mut(self, bound);
-            }
-        }
+        part => past_own_lifetimes(&part),
+    });
+    lifetimes
+}
+
+/// Passes by what introduces lifetimes itself.
+fn past_own_lifetimes(part: &Part<'_>) -> Step {
+    match part {
+        Part::FnPointer => Step::Past,
+        Part::Bound(bound) if bound.lifetimes.is_some() => Step::Past,
+        _ => Step::Into,
     }
-    let mut collect = Collect(Vec::new());
-    collect.visit_type_mut(&mut ty.clone());
-    collect.0
 }

@@ -29,6 +29,7 @@ mod text;
 mod thunk;
 mod tokens;
 mod tool;
+mod walk;
 
 use proc_macro::TokenStream;
 

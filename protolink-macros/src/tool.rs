@@ -3,7 +3,6 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::visit_mut::VisitMut;
 use syn::{Attribute, Error, Expr, FnArg, Ident, Meta, Pat, Type};
 
 use crate::check::{self, Errors};
@@ -14,6 +13,7 @@ use crate::options::{OnError, ToolOptions, check_tool_name};
 use crate::spans::{ends, generated, generated_at, own};
 use crate::stage::{is_tool, of_attribute};
 use crate::stub;
+use crate::walk::{self, Part, Step};
 
 // Input:
 //     /// Search the catalogue.
@@ -124,30 +124,26 @@ fn nameable(function: &Function) -> bool {
 
 /// The references and lifetimes in a type, those that are `'static` only where they are asked for.
 fn borrows(ty: &Type, also_static: bool) -> Vec<TokenStream> {
-    struct Find {
-        also_static: bool,
-        found: Vec<TokenStream>,
-    }
-    impl VisitMut for Find {
-        fn visit_type_reference_mut(&mut self, reference: &mut syn::TypeReference) {
+    let mut borrows = Vec::new();
+    walk::look(ty, |part| match part {
+        Part::Reference(reference) => {
             let is_static = reference.lifetime.as_ref().is_some_and(|lifetime| lifetime.ident == "static");
-            if is_static && !self.also_static {
-                syn::visit_mut::visit_type_reference_mut(self, reference);
-            } else {
-                self.found.push(reference.to_token_stream());
+            if is_static && !also_static {
+                return Step::Into;
             }
+            borrows.push(reference.to_token_stream());
+            Step::Past
         }
-        fn visit_lifetime_mut(&mut self, lifetime: &mut syn::Lifetime) {
+        Part::Lifetime(lifetime) => {
             if lifetime.ident != "static" {
-                self.found.push(lifetime.to_token_stream());
+                borrows.push(lifetime.to_token_stream());
             }
+            Step::Into
         }
-        fn visit_type_fn_ptr_mut(&mut self, _: &mut syn::TypeFnPtr) {}
-        fn visit_trait_bound_mut(&mut self, _: &mut syn::TraitBound) {}
-    }
-    let mut find = Find { also_static, found: Vec::new() };
-    find.visit_type_mut(&mut ty.clone());
-    find.found
+        Part::FnPointer | Part::Bound(_) => Step::Past,
+        Part::ImplTrait(_) | Part::FnArguments => Step::Into,
+    });
+    borrows
 }
 
 /// A parameter, with what its attributes said.
