@@ -337,8 +337,8 @@ mod tests {
 
     #[test]
     fn a_registered_hook_prints_its_facts_and_how_it_is_called() {
-        let facts = "M0000000000000000000000000000000000000000000000000000000000000000trim\n0\napp::rules\n1\nrules.rs";
         static CODE: Thunk<BeforeModel, ()> = Thunk::Sync(|_, ()| Ok(()));
+        let facts = "M0000000000000000000000000000000000000000000000000000000000000000trim\n0\napp::rules\n1\nrules.rs";
         let text = format!("{:?}", Registered { facts, tool: None, timeout: None, code: &CODE });
         assert!(text.contains("trim") && text.contains("app::rules"), "{text}");
         let later: Thunk<BeforeModel, ()> = Thunk::Async(|_, ()| HookFuture::new(async {}));
