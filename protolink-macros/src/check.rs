@@ -4,6 +4,7 @@ use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::{Error, FnArg, GenericParam, Ident, Lifetime, Safety, Type};
 
+use crate::attributes;
 use crate::function::Function;
 use crate::walk::{self, Part, Step};
 
@@ -85,8 +86,8 @@ fn parameter(errors: &mut Errors, what: &str, input: &FnArg) {
             errors.at(receiver, format!("{what} is a free function; it cannot take `self`"));
         }
         FnArg::Typed(parameter) => {
-            let conditional = |attr: &&syn::Attribute| attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr");
-            if let Some(attr) = parameter.attrs.iter().find(conditional) {
+            let conditional = |attr: &syn::Attribute| attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr");
+            if let Some(attr) = attributes::find(&parameter.attrs, conditional) {
                 let fix = "put the condition on the whole function";
                 errors.at(attr, format!("a parameter of {what} cannot be conditional: {fix}"));
             }
@@ -142,7 +143,10 @@ pub(crate) fn is_refused_anyway(function: &Function) -> bool {
     if borrowed(output).iter().all(Option::is_some) {
         return false;
     }
-    let lent: Vec<Option<Lifetime>> = function.parameters().flat_map(|parameter| borrowed(&parameter.ty)).collect();
+    let mut lent = Vec::new();
+    for parameter in function.parameters() {
+        lent.append(&mut borrowed(&parameter.ty));
+    }
     lent.len() > 1 && lent.iter().any(|lifetime| lifetime.is_none() || *lifetime != lent[0])
 }
 

@@ -4,11 +4,12 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{Attribute, Error, Ident, Item, ItemMod};
 
+use crate::attributes;
 use crate::check::Errors;
 use crate::krate::Krate;
 use crate::options::only_crate;
 use crate::spans::{generated, own};
-use crate::stage::of_attribute;
+use crate::stage::is_hook;
 
 // Input:
 //     #[hook_module] pub mod billing { #[before_model] pub fn a(..) {} #[cfg(x)] #[after_tool] fn b(..) {} }
@@ -49,11 +50,17 @@ pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
         let errors = errors.into_compile_error();
         return quote!(#item #errors);
     }
-    let hooks: Vec<CollectedHook<'_>> = items.iter().filter_map(CollectedHook::of).collect();
+    let mut hooks = Vec::new();
+    for item in items {
+        hooks.extend(CollectedHook::of(item));
+    }
     let collected = collected(&krate, &hooks);
     let ItemMod { attrs, vis, unsafety, mod_token, ident, .. } = &module;
-    let (inner, outer): (Vec<_>, Vec<_>) =
-        attrs.iter().partition(|attr| matches!(attr.style, syn::AttrStyle::Inner(_)));
+    let (mut inner, mut outer) = (Vec::new(), Vec::new());
+    for attribute in attrs {
+        let side = if matches!(attribute.style, syn::AttrStyle::Inner(_)) { &mut inner } else { &mut outer };
+        side.push(attribute);
+    }
     let mut content = TokenStream::new();
     brace.surround(&mut content, |content| {
         content.extend(quote!(#(#inner)* #(#items)* #collected));
@@ -104,7 +111,7 @@ impl<'m> CollectedHook<'m> {
         let Item::Fn(function) = item else {
             return None;
         };
-        function.attrs.iter().find_map(of_attribute)?;
+        attributes::find(&function.attrs, is_hook)?;
         let conditions = function.attrs.iter().filter_map(condition).collect();
         Some(Self { ident: &function.sig.ident, conditions })
     }

@@ -12,7 +12,7 @@ use syn::Attribute;
 use crate::function::Function;
 use crate::options::HookOptions;
 use crate::sha256;
-use crate::stage::{Stage, of_attribute};
+use crate::stage::{Stage, is_hook};
 use crate::text::{is_operator, literal_value, unraw};
 use crate::tokens::{Token, read};
 
@@ -32,7 +32,10 @@ pub(crate) fn fingerprint(stage: Stage, options: &HookOptions, function: &Functi
         items.item(b'O', b"timeout");
         items.item(b'N', timeout.value.as_millis().to_string().as_bytes());
     }
-    for attribute in function.attrs.iter().filter(|attribute| is_part_of_source(attribute)) {
+    for attribute in &function.attrs {
+        if !is_part_of_source(attribute) {
+            continue;
+        }
         items.item(b'A', b"");
         items.tokens(&read(attribute.meta.to_token_stream()));
     }
@@ -66,7 +69,7 @@ const WITHOUT_EFFECT: [&str; 16] = [
 fn is_part_of_source(attribute: &Attribute) -> bool {
     let without_effect =
         attribute.path().segments.first().is_some_and(|first| WITHOUT_EFFECT.iter().any(|name| first.ident == name));
-    !without_effect && of_attribute(attribute).is_none()
+    !without_effect && !is_hook(attribute)
 }
 
 /// What is hashed.

@@ -6,6 +6,7 @@ use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Error, Field, Fields, FieldsNamed, Generics, Item, ItemStruct, Member, Meta, Token};
 
+use crate::attributes;
 use crate::check::Errors;
 use crate::krate::Krate;
 use crate::spans::{ends, generated_at};
@@ -99,7 +100,7 @@ fn part(krate: &Krate, input: &ItemStruct, field: &Field, member: &Member) -> To
 /// `#[from_ref(crate = path)]` on the struct.
 fn krate(errors: &mut Errors, input: &ItemStruct) -> Krate {
     let mut krate = Krate::Protolink;
-    for attribute in input.attrs.iter().filter(|attribute| attribute.path().is_ident("from_ref")) {
+    for attribute in attributes::named(&input.attrs, "from_ref") {
         match &attribute.meta {
             Meta::List(list) => {
                 krate = crate::options::only_crate(list.tokens.clone(), errors, "from_ref");
@@ -112,7 +113,7 @@ fn krate(errors: &mut Errors, input: &ItemStruct) -> Krate {
 
 fn is_skipped(errors: &mut Errors, field: &Field) -> bool {
     let mut skipped = false;
-    for attribute in field.attrs.iter().filter(|attribute| attribute.path().is_ident("from_ref")) {
+    for attribute in attributes::named(&field.attrs, "from_ref") {
         match &attribute.meta {
             Meta::List(list) if list.tokens.to_string() == "skip" => {
                 if skipped {

@@ -5,6 +5,7 @@ use quote::ToTokens;
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, FnArg, Ident, PatType, Path, ReturnType, Signature, Type, Visibility};
 
+use crate::attributes;
 use crate::generics::Generics;
 use crate::tokens::{Token, read};
 
@@ -69,11 +70,11 @@ impl ToTokens for Function {
 impl Function {
     /// The conditions under which the function exists; what is generated beside it shares them.
     pub(crate) fn conditions(&self) -> Vec<&Attribute> {
-        self.attrs.iter().filter(|attr| attr.path().is_ident("cfg")).collect()
+        attributes::named(&self.attrs, "cfg")
     }
 
     pub(crate) fn deprecation(&self) -> Option<&Attribute> {
-        self.attrs.iter().find(|attr| attr.path().is_ident("deprecated"))
+        attributes::find(&self.attrs, |attribute| attribute.path().is_ident("deprecated"))
     }
 
     /// The parameters, without `self`.

@@ -11,9 +11,9 @@ use crate::generics::Generics;
 use crate::krate::Krate;
 use crate::options::HookOptions;
 use crate::spans::generated;
-use crate::stage::{Stage, is_tool, of_attribute};
+use crate::stage::{Stage, is_hook, is_tool};
 use crate::thunk::Thunk;
-use crate::{facts, stub};
+use crate::{attributes, facts, stub};
 
 // Input:
 //     #[before_model]
@@ -55,13 +55,13 @@ pub(crate) fn expand(stage: Stage, args: TokenStream, item: &TokenStream) -> Tok
         Some(error) => {
             let error = error.into_compile_error();
             // A tool of the same function is still made, and takes the name.
-            let is_tool = function.attrs.iter().any(is_tool);
+            let is_tool = attributes::find(&function.attrs, is_tool).is_some();
             let stub = if is_tool { None } else { stub::hook(stage, &krate, &function) };
-            if !function.attrs.iter().any(|attribute| of_attribute(attribute).is_some()) {
+            if attributes::find(&function.attrs, is_hook).is_none() {
                 return quote!(#item #error #stub);
             }
             // Another stage on the same function has been reported, and would only say it again.
-            function.attrs.retain(|attribute| of_attribute(attribute).is_none());
+            attributes::remove(&mut function.attrs, is_hook);
             quote!(#function #error #stub)
         }
     }
@@ -91,10 +91,10 @@ fn keyword(input: syn::parse::ParseStream<'_>) -> syn::Result<Span> {
 
 /// What is wrong with a hook before its types are known.
 fn check_hook(errors: &mut Errors, stage: Stage, options: &HookOptions, function: &Function) {
-    if let Some(attribute) = function.attrs.iter().find(|attribute| of_attribute(attribute).is_some()) {
+    if let Some(attribute) = attributes::find(&function.attrs, is_hook) {
         errors.at(attribute, "a function is a hook of one stage, once: write a function for each stage");
     }
-    if let Some(attribute) = function.attrs.iter().find(|attribute| is_tool(attribute)) {
+    if let Some(attribute) = attributes::find(&function.attrs, is_tool) {
         errors.at(attribute, "a function is a hook or a tool, not both");
     }
     check::name(errors, "a hook", &function.sig.ident);
@@ -140,7 +140,7 @@ fn check_hook(errors: &mut Errors, stage: Stage, options: &HookOptions, function
 fn check_subject(errors: &mut Errors, stage: Stage, function: &Function, ty: &Type) {
     let mut seen = Vec::new();
     for bound in static_bounds(function) {
-        errors.at(&bound, format!("a hook borrows its subject for one call: remove `{bound}`"));
+        errors.at(bound, format!("a hook borrows its subject for one call: remove `{bound}`"));
     }
     for lifetime in check::lifetimes(ty) {
         let again = lifetime.ident != "_" && seen.contains(&lifetime.ident);
@@ -152,15 +152,19 @@ fn check_subject(errors: &mut Errors, stage: Stage, function: &Function, ty: &Ty
 }
 
 /// The `'static` that a lifetime of the function is to outlive: `'a: 'static`.
-fn static_bounds(function: &Function) -> Vec<Lifetime> {
+fn static_bounds(function: &Function) -> Vec<&Lifetime> {
     let generics = &function.sig.generics;
-    let mut bounds: Vec<&Lifetime> = generics.lifetimes().flat_map(|parameter| &parameter.bounds).collect();
+    let mut bounds = Vec::new();
+    for parameter in generics.lifetimes() {
+        bounds.extend(&parameter.bounds);
+    }
     for predicate in generics.where_clause.iter().flat_map(|clause| &clause.predicates) {
         if let syn::WherePredicate::Lifetime(predicate) = predicate {
             bounds.extend(&predicate.bounds);
         }
     }
-    bounds.into_iter().filter(|bound| bound.ident == "static").cloned().collect()
+    bounds.retain(|bound| bound.ident == "static");
+    bounds
 }
 
 /// The empty parameter list, as tokens to point at.

@@ -6,6 +6,7 @@
 
 #[cfg(test)]
 mod any_input;
+mod attributes;
 mod check;
 mod collect;
 mod digest;

@@ -57,6 +57,11 @@ pub(crate) fn of_attribute(attribute: &syn::Attribute) -> Option<Stage> {
     Stage::ALL.into_iter().find(|stage| last == stage.name())
 }
 
+/// Whether this is the attribute of a stage.
+pub(crate) fn is_hook(attribute: &syn::Attribute) -> bool {
+    of_attribute(attribute).is_some()
+}
+
 /// Whether this is the attribute of a tool, by the last segment of its path.
 pub(crate) fn is_tool(attribute: &syn::Attribute) -> bool {
     attribute.path().segments.last().is_some_and(|last| last.ident == "tool")

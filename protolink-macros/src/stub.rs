@@ -8,6 +8,7 @@ use quote::quote;
 use syn::Ident;
 use syn::ext::IdentExt;
 
+use crate::attributes;
 use crate::function::{Function, LooseFunction};
 use crate::hook::declaration;
 use crate::krate::Krate;
@@ -55,7 +56,7 @@ pub(crate) fn hook(stage: Stage, krate: &Krate, function: &Function) -> Option<T
 pub(crate) fn half_typed_hook(stage: Stage, krate: &Krate, function: &LooseFunction) -> TokenStream {
     let private = krate.private();
     let LooseFunction { attrs, vis, ident } = function;
-    let conditions: Vec<_> = attrs.iter().filter(|attr| attr.path().is_ident("cfg")).collect();
+    let conditions = attributes::named(attrs, "cfg");
     let name = ident.unraw().to_string();
     let ident = generated(ident);
     let refusal = format!("`#[{}]` does not understand the signature of `{name}`", stage.name());
@@ -82,7 +83,7 @@ pub(crate) fn half_typed_hook(stage: Stage, krate: &Krate, function: &LooseFunct
 pub(crate) fn half_typed_tool(krate: &Krate, function: &LooseFunction) -> TokenStream {
     let private = krate.private();
     let LooseFunction { attrs, vis, ident } = function;
-    let conditions: Vec<_> = attrs.iter().filter(|attr| attr.path().is_ident("cfg")).collect();
+    let conditions = attributes::named(attrs, "cfg");
     let name = ident.unraw().to_string();
     let ident = generated(ident);
     let refusal = format!("`#[tool]` does not understand the signature of `{name}`");

@@ -11,9 +11,9 @@ use crate::hook::half_typed;
 use crate::krate::Krate;
 use crate::options::{OnError, ToolOptions, check_tool_name};
 use crate::spans::{ends, generated, generated_at, own};
-use crate::stage::{is_tool, of_attribute};
-use crate::stub;
+use crate::stage::{is_hook, is_tool};
 use crate::walk::{self, Part, Step};
+use crate::{attributes, stub};
 
 // Input:
 //     /// Search the catalogue.
@@ -52,10 +52,10 @@ pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
         Some(error) => {
             let error = error.into_compile_error();
             // A hook of the same function is still made, and takes the name.
-            let is_hook = function.attrs.iter().any(|attribute| of_attribute(attribute).is_some());
+            let is_hook = attributes::find(&function.attrs, is_hook).is_some();
             let stub = if is_hook { None } else { stub(&krate, &options, &function) };
             // This attribute once more has been reported, and would only say it again.
-            function.attrs.retain(|attribute| !is_tool(attribute));
+            attributes::remove(&mut function.attrs, is_tool);
             quote!(#error #stub)
         }
     };
@@ -70,10 +70,10 @@ fn stub(krate: &Krate, options: &ToolOptions, function: &Function) -> Option<Tok
 
 /// What is wrong with a tool before its types are known.
 fn check_tool(errors: &mut Errors, options: &ToolOptions, function: &Function) {
-    if let Some(attribute) = function.attrs.iter().find(|attribute| is_tool(attribute)) {
+    if let Some(attribute) = attributes::find(&function.attrs, is_tool) {
         errors.at(attribute, "a function is a tool once: write a function for each tool");
     }
-    if let Some(attribute) = function.attrs.iter().find(|attribute| of_attribute(attribute).is_some()) {
+    if let Some(attribute) = attributes::find(&function.attrs, is_hook) {
         errors.at(attribute, "a function is a hook or a tool, not both");
         return;
     }
@@ -166,7 +166,7 @@ impl Argument {
             };
             let description = description(&parameter.attrs);
             let mut default = None;
-            for attribute in parameter.attrs.iter().filter(|attribute| attribute.path().is_ident("default")) {
+            for attribute in attributes::named(&parameter.attrs, "default") {
                 match default_value(attribute) {
                     Ok(_) if default.is_some() => errors.at(attribute, "a parameter has one default"),
                     Ok(value) => {
@@ -177,9 +177,9 @@ impl Argument {
                     Err(error) => errors.push(error),
                 }
             }
-            parameter
-                .attrs
-                .retain(|attribute| !attribute.path().is_ident("doc") && !attribute.path().is_ident("default"));
+            attributes::remove(&mut parameter.attrs, |attribute| {
+                attribute.path().is_ident("doc") || attribute.path().is_ident("default")
+            });
             let name = match &*parameter.pat {
                 Pat::Ident(pattern) if pattern.subpat.is_none() => Some(pattern.ident.clone()),
                 _ => None,
@@ -284,18 +284,19 @@ fn default_value(attribute: &Attribute) -> syn::Result<Expr> {
 
 /// The documentation comments as one text.
 fn description(attributes: &[Attribute]) -> String {
-    let mut lines = Vec::new();
-    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("doc")) {
+    let mut description = String::new();
+    for attribute in attributes::named(attributes, "doc") {
         if let Meta::NameValue(doc) = &attribute.meta
             && let Expr::Lit(literal) = &doc.value
             && let syn::Lit::Str(text) = &literal.lit
         {
-            lines.extend(
-                text.value().split('\n').map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end().to_owned()),
-            );
+            for line in text.value().split('\n') {
+                description.push_str(line.strip_prefix(' ').unwrap_or(line).trim_end());
+                description.push('\n');
+            }
         }
     }
-    lines.join("\n").trim().to_owned()
+    description.trim().to_owned()
 }
 
 /// The name of the type by which the tool is registered.
