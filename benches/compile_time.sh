@@ -5,7 +5,7 @@
 #
 # Half of the functions are sync, a quarter are async, a quarter take a `State`; each has eight lines. It prints the
 # medians of a clean dev build of the crate, of a build after a touch, and of a clean `cargo check`, and what a hook
-# adds to each; then a clean build of the macro crate and its dependencies.
+# adds to each; then the median of three builds of the macro crate and its dependencies from nothing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -53,14 +53,11 @@ millis() {
 
 median() { sort -n | sed -n "$(((rounds + 1) / 2))p"; }
 
-# The median of `rounds` builds of $1 by `cargo $2`; from nothing of the crate's own when $3 is `clean`.
+# One build of $1 by `cargo $2`; from nothing of the crate's own when $3 is `clean`.
 measure() {
-    local round manifest=$work/$1/Cargo.toml
-    for ((round = 0; round < rounds; round++)); do
-        [[ $3 == clean ]] && rm -rf "$CARGO_TARGET_DIR/debug/incremental/${1//-/_}-"*
-        touch "$work/$1/src/lib.rs"
-        millis cargo "$2" --manifest-path "$manifest"
-    done | median
+    [[ $3 == clean ]] && rm -rf "$CARGO_TARGET_DIR/debug/incremental/${1//-/_}-"*
+    touch "$work/$1/src/lib.rs"
+    millis cargo "$2" --manifest-path "$work/$1/Cargo.toml"
 }
 
 generate plain-functions plain
@@ -72,17 +69,29 @@ done
 
 printf '%d hooks, medians of %d\n' "$hooks" "$rounds"
 printf '%-22s %10s %10s %10s %8s\n' '' plain annotated 'a hook' target
+# The two crates are built in turns, and each pair has its difference, so that the state of the machine meets both.
 line() { # name, target in ms a hook, cargo command, clean or touched
-    local plain annotated
-    plain=$(measure plain-functions "$3" "$4")
-    annotated=$(measure annotated-hooks "$3" "$4")
-    awk -v name="$1" -v target="$2" -v plain="$plain" -v annotated="$annotated" -v hooks="$hooks" \
-        'BEGIN { printf "%-22s %8.2f s %8.2f s %7.2f ms %5s ms\n", name, plain / 1000, annotated / 1000, (annotated - plain) / hooks, target }'
+    local round plain annotated
+    : >"$work/pairs"
+    for ((round = 0; round < rounds; round++)); do
+        plain=$(measure plain-functions "$3" "$4")
+        annotated=$(measure annotated-hooks "$3" "$4")
+        echo "$plain $annotated $((annotated - plain))" >>"$work/pairs"
+    done
+    awk -v name="$1" -v target="$2" -v hooks="$hooks" \
+        -v plain="$(cut -d' ' -f1 "$work/pairs" | median)" \
+        -v annotated="$(cut -d' ' -f2 "$work/pairs" | median)" \
+        -v difference="$(cut -d' ' -f3 "$work/pairs" | median)" \
+        'BEGIN { printf "%-22s %8.2f s %8.2f s %7.2f ms %5s ms\n", name, plain / 1000, annotated / 1000, difference / hooks, target }'
 }
 line 'dev build, clean' 4 build clean
 line 'dev build, touched' 1 build touched
 line 'check, clean' 2 check clean
 
-rm -rf "$work/macros"
-took=$(CARGO_TARGET_DIR=$work/macros millis cargo build -p protolink-macros)
+# The macro crate, three times.
+from_nothing() {
+    rm -rf "$work/macros"
+    CARGO_TARGET_DIR=$work/macros millis cargo build -p protolink-macros
+}
+took=$(for ((round = 0; round < 3; round++)); do from_nothing; done | rounds=3 median)
 awk -v took="$took" 'BEGIN { printf "protolink-macros and its dependencies, from nothing: %.1f s (6 s)\n", took / 1000 }'

@@ -2,11 +2,11 @@
 
 use quote::ToTokens;
 use syn::ext::IdentExt;
-use syn::{Error, FnArg, GenericParam, Ident, Lifetime, Safety, Type};
+use syn::{Error, FnArg, GenericParam, Ident, Safety, Type};
 
-use crate::attributes;
 use crate::function::Function;
 use crate::walk::{self, Part, Step};
+use crate::{attributes, lifetimes};
 
 /// Collects errors, so that one build shows all of them.
 #[derive(Default)]
@@ -140,78 +140,12 @@ pub(crate) fn is_refused_anyway(function: &Function) -> bool {
     if unsized_argument(output, "Result") {
         return true;
     }
-    if borrowed(output).iter().all(Option::is_some) {
+    if lifetimes::lent(output).iter().all(Option::is_some) {
         return false;
     }
     let mut lent = Vec::new();
     for parameter in function.parameters() {
-        lent.append(&mut borrowed(&parameter.ty));
+        lent.append(&mut lifetimes::lent(&parameter.ty));
     }
     lent.len() > 1 && lent.iter().any(|lifetime| lifetime.is_none() || *lifetime != lent[0])
-}
-
-/// The lifetimes of a type, `None` where they are left out.
-fn borrowed(ty: &Type) -> Vec<Option<Lifetime>> {
-    let mut borrowed = Vec::new();
-    walk::look(ty, |part| {
-        match part {
-            Part::Lifetime(lifetime) => borrowed.push((lifetime.ident != "_").then(|| lifetime.clone())),
-            Part::Reference(reference) if reference.lifetime.is_none() => borrowed.push(None),
-            Part::FnPointer | Part::FnArguments => return Step::Past,
-            Part::Reference(_) | Part::ImplTrait(_) | Part::Bound(_) => {}
-        }
-        Step::Into
-    });
-    borrowed
-}
-
-/// Replaces the named lifetimes of a type by `'_`, so that it can stand in a function body.
-pub(crate) fn erase_lifetimes(ty: &Type) -> Type {
-    walk::change(ty, |part| match part {
-        Part::Lifetime(lifetime) => {
-            if lifetime.ident != "static" {
-                *lifetime = Lifetime::new("'_", lifetime.span());
-            }
-            Step::Into
-        }
-        part => past_own_lifetimes(&part),
-    })
-}
-
-/// Replaces the elided lifetimes of a type by `'static`, so that it can stand in a bound.
-pub(crate) fn outlive(ty: &Type) -> Type {
-    walk::change(ty, |part| {
-        match part {
-            Part::Lifetime(lifetime) if lifetime.ident == "_" => *lifetime = Lifetime::new("'static", lifetime.span()),
-            Part::Reference(reference) => {
-                let span = reference.and_token.span;
-                reference.lifetime.get_or_insert_with(|| Lifetime::new("'static", span));
-            }
-            Part::FnPointer | Part::FnArguments => return Step::Past,
-            Part::Lifetime(_) | Part::ImplTrait(_) | Part::Bound(_) => {}
-        }
-        Step::Into
-    })
-}
-
-/// The lifetimes written in a type, without those that the type itself introduces.
-pub(crate) fn lifetimes(ty: &Type) -> Vec<Lifetime> {
-    let mut lifetimes = Vec::new();
-    walk::look(ty, |part| match part {
-        Part::Lifetime(lifetime) => {
-            lifetimes.push(lifetime.clone());
-            Step::Into
-        }
-        part => past_own_lifetimes(&part),
-    });
-    lifetimes
-}
-
-/// Passes by what introduces lifetimes itself.
-fn past_own_lifetimes(part: &Part<'_>) -> Step {
-    match part {
-        Part::FnPointer => Step::Past,
-        Part::Bound(bound) if bound.lifetimes.is_some() => Step::Past,
-        _ => Step::Into,
-    }
 }

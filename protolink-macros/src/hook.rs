@@ -13,7 +13,7 @@ use crate::options::HookOptions;
 use crate::spans::generated;
 use crate::stage::{Stage, is_hook, is_tool};
 use crate::thunk::Thunk;
-use crate::{attributes, facts, stub};
+use crate::{attributes, facts, lifetimes, stub};
 
 // Input:
 //     #[before_model]
@@ -128,7 +128,7 @@ fn check_hook(errors: &mut Errors, stage: Stage, options: &HookOptions, function
         check_subject(errors, stage, function, &subject.ty);
     }
     for parameter in parameters {
-        for lifetime in check::lifetimes(&parameter.ty) {
+        for lifetime in lifetimes::written(&parameter.ty) {
             if lifetime.ident != "static" && lifetime.ident != "_" {
                 errors.at(lifetime, "a hook takes state by value; it cannot hold a borrow of the agent's state");
             }
@@ -142,7 +142,7 @@ fn check_subject(errors: &mut Errors, stage: Stage, function: &Function, ty: &Ty
     for bound in static_bounds(function) {
         errors.at(bound, format!("a hook borrows its subject for one call: remove `{bound}`"));
     }
-    for lifetime in check::lifetimes(ty) {
+    for lifetime in lifetimes::written(ty) {
         let again = lifetime.ident != "_" && seen.contains(&lifetime.ident);
         if lifetime.ident == "static" || again {
             errors.at(&lifetime, format!("a hook borrows its subject for one call: write `{}`", stage.subject()));

@@ -19,6 +19,7 @@ mod function;
 mod generics;
 mod hook;
 mod krate;
+mod lifetimes;
 mod options;
 mod place;
 mod sha256;

@@ -6,8 +6,8 @@ use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::Type;
 
-use crate::check::erase_lifetimes;
 use crate::krate::Krate;
+use crate::lifetimes;
 use crate::spans::ends;
 
 /// A type of the signature as it is used in generated code.
@@ -21,7 +21,7 @@ impl<'f> Place<'f> {
     /// A type with its lifetimes erased, so that it can stand in a body.
     pub(crate) fn erased(ty: &Type) -> Self {
         let (start, end) = ends(ty);
-        Self { ty: Cow::Owned(erase_lifetimes(ty)), start, end }
+        Self { ty: Cow::Owned(lifetimes::erase(ty)), start, end }
     }
 
     /// A type in which no lifetime stands.

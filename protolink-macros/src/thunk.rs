@@ -6,10 +6,10 @@ use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Path, parse_quote};
 
-use crate::check::outlive;
 use crate::function::Function;
 use crate::generics::Generics;
 use crate::krate::Krate;
+use crate::lifetimes;
 use crate::options::HookOptions;
 use crate::place::Place;
 use crate::spans::{generated_at, own};
@@ -70,7 +70,7 @@ impl<'f> Thunk<'f> {
 
     /// `State<Db>: FromState<S, true>`
     fn bound(&self, state: &Place<'_>) -> TokenStream {
-        let (from_state, ty) = (self.source(state), outlive(&state.ty));
+        let (from_state, ty) = (self.source(state), lifetimes::outlive(&state.ty));
         quote_spanned!(state.start=> #ty: #from_state)
     }
 

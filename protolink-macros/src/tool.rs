@@ -140,7 +140,7 @@ fn borrows(ty: &Type, also_static: bool) -> Vec<TokenStream> {
             }
             Step::Into
         }
-        Part::FnPointer | Part::Bound(_) => Step::Past,
+        Part::Bound(_) => Step::Past,
         Part::ImplTrait(_) | Part::FnArguments => Step::Into,
     });
     borrows

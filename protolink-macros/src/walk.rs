@@ -11,9 +11,7 @@ pub(crate) enum Part<'t> {
     Reference(&'t mut TypeReference),
     ImplTrait(&'t TypeImplTrait),
     Bound(&'t TraitBound),
-    /// `fn(&u8) -> &u8`, whose elided lifetimes are its own.
-    FnPointer,
-    /// `(&u8) -> &u8` of `Fn(&u8) -> &u8`, whose elided lifetimes are its own, too.
+    /// `(&u8) -> &u8` of `Fn(&u8) -> &u8`, whose elided lifetimes are its own.
     FnArguments,
 }
 
@@ -66,11 +64,8 @@ impl VisitMut for Walk<'_> {
         }
     }
 
-    fn visit_type_fn_ptr_mut(&mut self, pointer: &mut TypeFnPtr) {
-        if (self.on)(Part::FnPointer) == Step::Into {
-            visit_mut::visit_type_fn_ptr_mut(self, pointer);
-        }
-    }
+    // `fn(&u8) -> &u8` lends nothing: its lifetimes are those of a call.
+    fn visit_type_fn_ptr_mut(&mut self, _: &mut TypeFnPtr) {}
 
     // The length of an array names no lifetime, and all of the language would be compiled for it.
     fn visit_expr_mut(&mut self, _: &mut Expr) {}

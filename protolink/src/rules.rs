@@ -33,6 +33,8 @@ mod retry;
 
 pub use approval::{Approval, ApprovalRequest, Approver};
 pub use budget::{Budget, BudgetLimit, Spent};
+// Its own module is public, for the manifest of what was kept aside; the page lists it among the others.
+#[doc(inline)]
 pub use context::ContextPolicy;
 pub use policy::{CapabilityPolicy, Decision, Policy, PolicyRequest};
 pub use retry::Retry;

@@ -57,3 +57,20 @@ impl fmt::Debug for ListFingerprint {
         fmt::Display::fmt(self, f)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::ListFingerprint;
+    use crate::fingerprint::UnknownFingerprint;
+    use crate::hook::{HookMeta, Stage};
+
+    #[test]
+    fn d6_a_list_is_digested_by_the_bytes_of_its_fingerprints() -> Result<(), UnknownFingerprint> {
+        let unknown = HookMeta::new(Stage::BeforeModel, "a", "b");
+        let digits = "fp1:9ca3aab1b8bfc6cdd4dbe2e9f0f7fe050c131a21282f363d444b525960676e75";
+        let known = HookMeta { fingerprint: Some(digits.parse()?), ..unknown };
+        // FNV-1a of 128 bits over the 32 bytes, and over 32 zeros for the hook whose source is not known.
+        assert_eq!(ListFingerprint::of(&[&known, &unknown]).to_string(), "fp1-list:881112c94cc6d0734c3747eb56b9864d");
+        Ok(())
+    }
+}
