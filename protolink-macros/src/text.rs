@@ -79,10 +79,7 @@ fn unescape(text: &str) -> Option<Vec<u8>> {
             }
             'u' => {
                 let (digits, rest) = chars.as_str().strip_prefix('{')?.split_once('}')?;
-                let mut code = 0_u32;
-                for digit in digits.chars().filter(|digit| *digit != '_') {
-                    code = code.checked_mul(16)? + digit.to_digit(16)?;
-                }
+                let code = u32::from_str_radix(&digits.replace('_', ""), 16).ok()?;
                 value.extend_from_slice(char::from_u32(code)?.encode_utf8(&mut buffer).as_bytes());
                 chars = rest.chars();
             }

@@ -14,8 +14,8 @@ pub use crate::fingerprint::ListFingerprint;
 pub use crate::hook::{
     AbsentHook, AddHook, AfterTool, AfterToolSubject, AnswerFor, AsyncHook, BeforeComplete, BeforeCompleteSubject,
     BeforeModel, BeforeModelSubject, ChecksAnswers, Code, FromState, Hook, HookFor, HookFuture, HookMeta, HookOutput,
-    HookParam, HookStage, IntoHookError, NotAResponse, NotATool, NotState, ParameterKind, Stage, SubjectKind, Thunk,
-    ToolName, ToolObservation, ToolSubject, after_tool, before_complete, before_model, lend_observation, lend_response,
+    HookParam, HookStage, IntoHookError, NotAResponse, NotATool, NotState, ParameterKind, SubjectKind, Thunk, ToolName,
+    ToolObservation, ToolSubject, after_tool, before_complete, before_model, lend_observation, lend_response,
     narrow_observation, narrow_response,
 };
 pub use crate::state::FromRef;
