@@ -6,7 +6,7 @@ use syn::{Error, FnArg, GenericParam, Ident, Safety, Type};
 
 use crate::function::Function;
 use crate::walk::{self, Part, Step};
-use crate::{attributes, lifetimes};
+use crate::{attributes, lifetimes, tokens};
 
 /// Collects errors, so that one build shows all of them.
 #[derive(Default)]
@@ -36,7 +36,7 @@ impl Errors {
 
 /// Names that a hook or a tool cannot have, since each is also the name of the type that is declared beside it.
 const CRATES: [&str; 4] = ["core", "std", "alloc", "protolink"];
-const PRIMITIVES: [&str; 19] = [
+pub(crate) const PRIMITIVES: [&str; 19] = [
     "bool", "char", "str", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize",
     "f16", "f32", "f64", "f128",
 ];
@@ -120,8 +120,18 @@ pub(crate) fn is_future(found: &syn::TypeImplTrait) -> bool {
     })
 }
 
-/// Whether the compiler refuses the signature for itself, so that a word of ours would be a second error: a type without
-/// a size, or a result that borrows from nobody knows what.
+/// Whether a `_` stands for a type, or for a part of one.
+fn is_left_out(ty: &Type) -> bool {
+    let mut found = false;
+    walk::look(ty, |part| {
+        found |= matches!(part, Part::Infer);
+        Step::Into
+    });
+    found
+}
+
+/// Whether the compiler refuses the signature for itself, so that a word of ours would be a second error: a type that is
+/// left out, a `Self` outside of an `impl`, a type without a size, or a result that borrows from nobody knows what.
 pub(crate) fn is_refused_anyway(function: &Function) -> bool {
     let unsized_argument = |ty: &Type, name: &str| {
         let Type::Path(path) = ty else { return false };
@@ -134,6 +144,12 @@ pub(crate) fn is_refused_anyway(function: &Function) -> bool {
         })
     };
     if function.parameters().any(|parameter| unsized_argument(&parameter.ty, "State")) {
+        return true;
+    }
+    // A walk through the types is for the few signatures in which such a word stands at all.
+    if tokens::has_word(&function.signature, "Self")
+        || (tokens::has_word(&function.signature, "_") && function.types().any(is_left_out))
+    {
         return true;
     }
     let Some(output) = function.output() else { return false };

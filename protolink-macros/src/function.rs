@@ -93,6 +93,24 @@ impl Function {
         }
     }
 
+    /// The types of the parameters, without `self`, and the return type.
+    pub(crate) fn types(&self) -> impl Iterator<Item = &Type> {
+        self.parameters().map(|parameter| &*parameter.ty).chain(self.output())
+    }
+
+    /// The types of the parameters, without `self`, and the return type.
+    pub(crate) fn types_mut(&mut self) -> (impl Iterator<Item = &mut Type>, Option<&mut Type>) {
+        let parameters = self.sig.inputs.iter_mut().filter_map(|input| match input {
+            FnArg::Typed(parameter) => Some(&mut *parameter.ty),
+            FnArg::Receiver(_) => None,
+        });
+        let output = match &mut self.sig.output {
+            ReturnType::Default => None,
+            ReturnType::Type(_, ty) => Some(&mut **ty),
+        };
+        (parameters, output)
+    }
+
     /// The type parameters of the generated code, which also names the `tool` of an option.
     pub(crate) fn generics(&self, tool: Option<&Path>) -> Generics {
         Generics::apart_from([&self.signature, &read(tool.to_token_stream())])

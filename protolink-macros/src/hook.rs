@@ -13,7 +13,7 @@ use crate::options::HookOptions;
 use crate::spans::generated;
 use crate::stage::{Stage, is_hook, is_tool};
 use crate::thunk::Thunk;
-use crate::{attributes, facts, lifetimes, stub};
+use crate::{alias, attributes, facts, lifetimes, stub};
 
 // Input:
 //     #[before_model]
@@ -48,7 +48,7 @@ pub(crate) fn expand(stage: Stage, args: TokenStream, item: &TokenStream) -> Tok
             quote!(#item #stub)
         }
         None => {
-            let registration = registration(stage, &krate, &options, &function);
+            let registration = registration(stage, &krate, &options, &mut function);
             quote!(#item #registration)
         }
         // The function stays as it is, and its name stays usable in `hooks![..]`, so that one mistake is one error.
@@ -175,7 +175,10 @@ fn parentheses(function: &Function) -> TokenStream {
 }
 
 /// What is generated beside the function: the type, and what it implements.
-fn registration(stage: Stage, krate: &Krate, options: &HookOptions, function: &Function) -> TokenStream {
+fn registration(stage: Stage, krate: &Krate, options: &HookOptions, function: &mut Function) -> TokenStream {
+    let inferred = !function.is_async() && Direct::of(stage, options, function).is_some();
+    let aliases = alias::name_arguments(krate, function, inferred);
+    let function = &*function;
     let private = krate.private();
     let conditions = function.conditions();
     let declaration = declaration(function);
@@ -209,7 +212,7 @@ fn registration(stage: Stage, krate: &Krate, options: &HookOptions, function: &F
     };
     // The function is called here. That it is deprecated is to be said where it is registered.
     let deprecated = function.deprecation().map(|_| quote!(#[allow(deprecated)]));
-    let impls = krate.scope(quote! {
+    let impls = quote! {
         #(#conditions)*
         #deprecated
         impl #private::Hook for #ident {
@@ -225,7 +228,8 @@ fn registration(stage: Stage, krate: &Krate, options: &HookOptions, function: &F
         {
             const CODE: &'static dyn #private::Code<#state> = #code;
         }
-    });
+    };
+    let impls = krate.scope_with(&aliases, impls);
     quote!(#declaration #impls)
 }
 

@@ -31,13 +31,16 @@ impl Krate {
 
     /// Items in which that path leads to the runtime crate, and whose names nobody needs.
     pub(crate) fn scope(&self, items: TokenStream) -> TokenStream {
-        match self {
-            Self::Protolink => items,
-            Self::Renamed(_) => {
-                let import = self.import();
-                quote!(const _: () = { #import #items };)
-            }
+        self.scope_with(&TokenStream::new(), items)
+    }
+
+    /// Such items, with what else is declared for them alone.
+    pub(crate) fn scope_with(&self, declarations: &TokenStream, items: TokenStream) -> TokenStream {
+        let import = self.import();
+        if import.is_none() && declarations.is_empty() {
+            return items;
         }
+        quote!(const _: () = { #import #declarations #items };)
     }
 
     /// The import that the path needs, where the items of `scope` have to stay where they are.

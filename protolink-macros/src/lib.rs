@@ -4,6 +4,7 @@
 //! and generates a registration whose types the compiler checks at the user's own tokens. What can live in the
 //! runtime crate as a trait does.
 
+mod alias;
 #[cfg(test)]
 mod any_input;
 mod attributes;

@@ -25,7 +25,7 @@ pub(crate) fn lent(ty: &Type) -> Vec<Option<Lifetime>> {
             Part::Lifetime(lifetime) => lent.push((lifetime.ident != "_").then(|| lifetime.clone())),
             Part::Reference(reference) if reference.lifetime.is_none() => lent.push(None),
             Part::FnArguments => return Step::Past,
-            Part::Reference(_) | Part::ImplTrait(_) | Part::Bound(_) => {}
+            Part::Segment(_) | Part::Infer | Part::Reference(_) | Part::ImplTrait(_) | Part::Bound(_) => {}
         }
         Step::Into
     });
@@ -55,7 +55,7 @@ pub(crate) fn outlive(ty: &Type) -> Type {
                 reference.lifetime.get_or_insert_with(|| Lifetime::new("'static", span));
             }
             Part::FnArguments => return Step::Past,
-            Part::Lifetime(_) | Part::ImplTrait(_) | Part::Bound(_) => {}
+            Part::Lifetime(_) | Part::Segment(_) | Part::Infer | Part::ImplTrait(_) | Part::Bound(_) => {}
         }
         Step::Into
     })

@@ -28,3 +28,17 @@ pub(crate) fn read(stream: TokenStream) -> Vec<Token> {
     }
     tokens
 }
+
+/// Whether a word stands somewhere. `'_` is a lifetime, and not the word `_`.
+pub(crate) fn has_word(tokens: &[Token], word: &str) -> bool {
+    let mut after_quote = false;
+    for token in tokens {
+        match token {
+            Token::Ident(name) if name == word && !after_quote => return true,
+            Token::Group(_, content) if has_word(content, word) => return true,
+            _ => {}
+        }
+        after_quote = *token == Token::Punct('\'', true);
+    }
+    false
+}

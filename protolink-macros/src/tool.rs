@@ -13,7 +13,7 @@ use crate::options::{OnError, ToolOptions, check_tool_name};
 use crate::spans::{ends, generated, generated_at, own};
 use crate::stage::{is_hook, is_tool};
 use crate::walk::{self, Part, Step};
-use crate::{attributes, stub};
+use crate::{alias, attributes, stub};
 
 // Input:
 //     /// Search the catalogue.
@@ -43,11 +43,15 @@ pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
         }
     };
     check_tool(&mut errors, &options, &function);
-    let arguments = Argument::take_all(&mut errors, &mut function);
+    let mut arguments = Argument::take_all(&mut errors, &mut function);
     let krate = options.krate();
     let generated = match errors.finish() {
         None if check::is_refused_anyway(&function) => stub::half_typed_tool(&krate, &function.loose()),
-        None => registration(&krate, &options, &function, &arguments),
+        None => {
+            let item = function.to_token_stream();
+            let registration = registration(&krate, &options, &mut function, &mut arguments);
+            return quote!(#item #registration);
+        }
         // The function stays, and its name stays usable in `tools![..]`, so that one mistake is one error.
         Some(error) => {
             let error = error.into_compile_error();
@@ -141,7 +145,7 @@ fn borrows(ty: &Type, also_static: bool) -> Vec<TokenStream> {
             Step::Into
         }
         Part::Bound(_) => Step::Past,
-        Part::ImplTrait(_) | Part::FnArguments => Step::Into,
+        Part::Segment(_) | Part::Infer | Part::ImplTrait(_) | Part::FnArguments => Step::Into,
     });
     borrows
 }
@@ -345,7 +349,17 @@ fn output_type(krate: &Krate, function: &Function) -> TokenStream {
     quote!(#open #ty #rest)
 }
 
-fn registration(krate: &Krate, options: &ToolOptions, function: &Function, arguments: &[Argument]) -> TokenStream {
+fn registration(
+    krate: &Krate,
+    options: &ToolOptions,
+    function: &mut Function,
+    arguments: &mut [Argument],
+) -> TokenStream {
+    let aliases = alias::name_arguments(krate, function, false);
+    for (argument, parameter) in arguments.iter_mut().zip(function.parameters()) {
+        argument.ty.clone_from(&parameter.ty);
+    }
+    let (function, arguments) = (&*function, &*arguments);
     let private = krate.private();
     let conditions = function.conditions();
     let deprecated = function.deprecation().map(|_| quote!(#[allow(deprecated)]));
@@ -376,7 +390,7 @@ fn registration(krate: &Krate, options: &ToolOptions, function: &Function, argum
     let (parameters, given) = (parameters(), own("arguments"));
     let call = thunk(krate, function, arguments, state);
     let schema = own("schema");
-    let impls = krate.scope(quote! {
+    let impls = quote! {
         #(#conditions)*
         #deprecated
         impl #private::Tool for #handle {
@@ -409,7 +423,8 @@ fn registration(krate: &Krate, options: &ToolOptions, function: &Function, argum
                 .options(&[#(#capabilities),*], #idempotent, #private::OnError::#on_error)
             }
         }
-    });
+    };
+    let impls = krate.scope_with(&aliases, impls);
     quote!(#declaration #impls)
 }
 

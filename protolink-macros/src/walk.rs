@@ -3,11 +3,17 @@
 //! A visitor for each question would have all of `syn`'s functions compiled once more, for every user of the macros.
 
 use syn::visit_mut::{self, VisitMut};
-use syn::{Expr, Lifetime, ParenthesizedGenericArguments, TraitBound, Type, TypeFnPtr, TypeImplTrait, TypeReference};
+use syn::{
+    Expr, Lifetime, ParenthesizedGenericArguments, PathSegment, TraitBound, Type, TypeFnPtr, TypeImplTrait, TypeInfer,
+    TypeReference,
+};
 
 /// What a walk comes across.
 pub(crate) enum Part<'t> {
     Lifetime(&'t mut Lifetime),
+    Segment(&'t mut PathSegment),
+    /// `_`
+    Infer,
     Reference(&'t mut TypeReference),
     ImplTrait(&'t TypeImplTrait),
     Bound(&'t TraitBound),
@@ -25,9 +31,14 @@ pub(crate) enum Step {
 }
 
 /// Walks through a type, and changes it on the way.
-pub(crate) fn change(ty: &Type, mut on: impl FnMut(Part<'_>) -> Step) -> Type {
+pub(crate) fn edit(ty: &mut Type, mut on: impl FnMut(Part<'_>) -> Step) {
+    Walk { on: &mut on }.visit_type_mut(ty);
+}
+
+/// Walks through a type, and returns what became of it on the way.
+pub(crate) fn change(ty: &Type, on: impl FnMut(Part<'_>) -> Step) -> Type {
     let mut ty = ty.clone();
-    Walk { on: &mut on }.visit_type_mut(&mut ty);
+    edit(&mut ty, on);
     ty
 }
 
@@ -44,6 +55,16 @@ impl VisitMut for Walk<'_> {
     fn visit_lifetime_mut(&mut self, lifetime: &mut Lifetime) {
         // Nothing is in it but its name.
         let (Step::Into | Step::Past) = (self.on)(Part::Lifetime(lifetime));
+    }
+
+    fn visit_type_infer_mut(&mut self, _: &mut TypeInfer) {
+        let (Step::Into | Step::Past) = (self.on)(Part::Infer);
+    }
+
+    fn visit_path_segment_mut(&mut self, segment: &mut PathSegment) {
+        if (self.on)(Part::Segment(segment)) == Step::Into {
+            visit_mut::visit_path_segment_mut(self, segment);
+        }
     }
 
     fn visit_type_reference_mut(&mut self, reference: &mut TypeReference) {

@@ -24,3 +24,12 @@ pub use crate::tool::{
     PlainOutput, Taken, Tool, ToolCall, ToolDefinition, ToolFailure, ToolFor, ToolInput, ToolOutput, ToolParameter,
     ToolParameterKind, ToolParameters, UnnamedParameter, check_names, fits, into_tool_result,
 };
+
+/// A type in angle brackets, where the compiler suggests the same for one that it does not find as it does in the
+/// user's function.
+pub type Argument<T> = T;
+
+/// Holds a type, for which the compiler makes suggestions that it makes for no alias.
+pub trait Holds {
+    type Type;
+}

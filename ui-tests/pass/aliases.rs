@@ -6,6 +6,7 @@ type Request<'r> = ModelRequest<'r>;
 type Lent<'a, 'r> = &'a mut ModelRequest<'r>;
 type Checked = Result<(), String>;
 type Limit = State<u32>;
+type L = u32;
 type Response<'a, 'r> = &'a mut FinalResponse<'r>;
 type Searched<T> = Result<T, std::io::Error>;
 type Maybe = Option<u32>;
@@ -20,6 +21,14 @@ fn two(_request: Lent<'_, '_>, State(_limit): Limit) {}
 
 #[before_complete]
 fn three(_response: Response<'_, '_>) {}
+
+#[before_model]
+fn one_letter<'a>(_request: &'a mut ModelRequest<'_>, State(_limit): State<L>) {}
+
+#[tool]
+fn letter(limit: L) -> L {
+    limit
+}
 
 #[tool]
 fn search(query: String, limit: Maybe, State(_limit): Limit) -> Searched<String> {
@@ -37,5 +46,8 @@ struct App {
 }
 
 pub(crate) fn main() {
-    let _ = Agent::builder("a").state(App { limit: 3 }).tools(tools![search]).hooks(hooks![one, two, three, four]);
+    let _ = Agent::builder("a")
+        .state(App { limit: 3 })
+        .tools(tools![search, letter])
+        .hooks(hooks![one, two, one_letter, three, four]);
 }

@@ -13,6 +13,13 @@ fn off(_request: &mut ModelRequest<'_>) {}
 #[before_model]
 fn off(_request: &mut ModelRequest<'_>) {}
 
+#[before_model]
+#[cfg(any())]
+fn with_state(_request: &mut ModelRequest<'_>, _state: State<Missing>) {}
+
+#[before_model]
+fn with_state(_request: &mut ModelRequest<'_>, _state: State<u32>) {}
+
 #[cfg_attr(all(), before_model)]
 fn on(_request: &mut ModelRequest<'_>) {}
 
@@ -27,5 +34,5 @@ fn search(query: String) -> String {
 }
 
 pub(crate) fn main() {
-    let _ = Agent::builder("a").tools(tools![search]).hooks(hooks![off, on]);
+    let _ = Agent::builder("a").state(1_u32).tools(tools![search]).hooks(hooks![off, with_state, on]);
 }
