@@ -4,7 +4,6 @@
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use proptest::prelude::*;
-use quote::ToTokens;
 
 use crate::function::Function;
 use crate::stage::{Stage, is_tool, of_attribute};
@@ -121,25 +120,51 @@ fn changed(source: &str, changes: &[Change]) -> TokenStream {
     stream
 }
 
-/// Tokens by their structure, without their spacing.
-fn flat(stream: TokenStream, into: &mut Vec<String>) {
-    for token in stream {
+/// Tokens by their structure, without their spacing and their invisible groups.
+fn flat(stream: &TokenStream) -> Vec<String> {
+    let mut texts = Vec::new();
+    for token in stream.clone() {
         match token {
+            TokenTree::Group(group) if group.delimiter() == Delimiter::None => texts.append(&mut flat(&group.stream())),
             TokenTree::Group(group) => {
-                into.push(format!("{:?}", group.delimiter()));
-                flat(group.stream(), into);
-                into.push("end".to_owned());
+                texts.push(format!("{:?}", group.delimiter()));
+                texts.append(&mut flat(&group.stream()));
+                texts.push("end".to_owned());
             }
-            other => into.push(other.to_string()),
+            other => texts.push(other.to_string()),
         }
     }
+    texts
 }
 
 fn starts_with(output: &TokenStream, input: &TokenStream) -> bool {
-    let (mut written, mut given) = (Vec::new(), Vec::new());
-    flat(output.clone(), &mut written);
-    flat(input.clone(), &mut given);
-    written.starts_with(&given)
+    flat(output).starts_with(&flat(input))
+}
+
+/// Leaves out the attributes that `#[tool]` takes off arguments, wherever they stand.
+fn without_argument_attributes(texts: &[String]) -> Vec<String> {
+    let mut kept: Vec<String> = Vec::new();
+    let mut at = 0;
+    while at < texts.len() {
+        let beginning: Vec<&str> = texts[at..].iter().take(3).map(String::as_str).collect();
+        if !matches!(beginning[..], ["#", "Bracket", "doc" | "default"]) {
+            kept.push(texts[at].clone());
+            at += 1;
+            continue;
+        }
+        let mut open = 0_usize;
+        loop {
+            at += 1;
+            match texts[at].as_str() {
+                "Parenthesis" | "Brace" | "Bracket" => open += 1,
+                "end" if open == 1 => break,
+                "end" => open -= 1,
+                _ => {}
+            }
+        }
+        at += 1;
+    }
+    kept
 }
 
 proptest! {
@@ -166,19 +191,9 @@ proptest! {
     ) {
         let item = changed(ITEMS[item], &item_changes);
         let output = tool::expand(changed(ARGS[args], &args_changes), &item);
-        let expected = match Function::parse(&item) {
-            Ok(function) if function.attrs.iter().any(is_tool) => return Ok(()),
-            Ok(mut function) => {
-                for input in &mut function.sig.inputs {
-                    if let syn::FnArg::Typed(parameter) = input {
-                        parameter.attrs.retain(|attribute| !["doc", "default"].iter().any(|name| attribute.path().is_ident(name)));
-                    }
-                }
-                function.into_token_stream()
-            }
-            Err(_) => item,
-        };
-        prop_assert!(starts_with(&output, &expected), "{expected}\n\n{output}");
+        let is_twice = Function::parse(&item).is_ok_and(|function| function.attrs.iter().any(is_tool));
+        let (written, given) = (without_argument_attributes(&flat(&output)), without_argument_attributes(&flat(&item)));
+        prop_assert!(is_twice || written.starts_with(&given), "{item}\n\n{output}");
     }
 
     #[test]

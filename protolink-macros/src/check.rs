@@ -1,10 +1,12 @@
 //! What can be said of a function without its types. Types are checked by the compiler, on the generated code.
 
+use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::ext::IdentExt;
-use syn::{Error, FnArg, GenericParam, Ident, Safety, Type};
+use syn::{Error, GenericParam, Ident, Type};
 
-use crate::function::Function;
+use crate::function::{Function, written_signature};
+use crate::signature::Input;
 use crate::walk::{self, Part, Step};
 use crate::{attributes, lifetimes, tokens};
 
@@ -53,9 +55,9 @@ pub(crate) fn name(errors: &mut Errors, what: &str, ident: &Ident) {
 }
 
 /// Checks what holds for hooks and tools alike; `what` is "a hook" or "a tool".
-pub(crate) fn function(errors: &mut Errors, what: &str, function: &Function) {
+pub(crate) fn function(errors: &mut Errors, what: &str, function: &Function, item: &TokenStream) {
     let sig = &function.sig;
-    if let Safety::Unsafe(token) = &sig.safety {
+    if let Some(token) = &sig.unsafety {
         errors.at(token, format!("{what} cannot be `unsafe`: the agent calls it from safe code"));
     }
     if let Some(abi) = &sig.abi {
@@ -69,23 +71,21 @@ pub(crate) fn function(errors: &mut Errors, what: &str, function: &Function) {
         };
         errors.at(param, format!("{what} cannot be generic over {over}: one registration stands for one function"));
     }
-    if let Some(variadic) = &sig.variadic {
-        errors.at(variadic, format!("{what} cannot be variadic"));
-    }
     for input in &sig.inputs {
         parameter(errors, what, input);
     }
     if !function.has_block {
-        errors.at(sig, format!("{what} is a free function with a body"));
+        errors.at(written_signature(item), format!("{what} is a free function with a body"));
     }
 }
 
-fn parameter(errors: &mut Errors, what: &str, input: &FnArg) {
+fn parameter(errors: &mut Errors, what: &str, input: &Input) {
     match input {
-        FnArg::Receiver(receiver) => {
+        Input::Receiver(receiver) => {
             errors.at(receiver, format!("{what} is a free function; it cannot take `self`"));
         }
-        FnArg::Typed(parameter) => {
+        Input::Variadic(variadic) => errors.at(variadic, format!("{what} cannot be variadic")),
+        Input::Parameter(parameter) => {
             let conditional = |attr: &syn::Attribute| attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr");
             if let Some(attr) = attributes::find(&parameter.attrs, conditional) {
                 let fix = "put the condition on the whole function";

@@ -1,11 +1,13 @@
 //! `#[hook_module] mod name { .. }`: the hooks of a module, in source order.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote};
-use syn::{Attribute, Error, Ident, Item, ItemMod};
+use syn::parse::{ParseStream, Parser};
+use syn::{Attribute, Error, Ident, Token, Visibility};
 
 use crate::attributes;
 use crate::check::Errors;
+use crate::function::LooseFunction;
 use crate::krate::Krate;
 use crate::options::only_crate;
 use crate::spans::{generated, own};
@@ -20,101 +22,87 @@ use crate::stage::is_hook;
 pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let krate = only_crate(args, &mut errors, "hook_module");
-    let module = match syn::parse2::<ItemMod>(item.clone()) {
-        Ok(module) => module,
-        Err(error) => {
-            if let Err(error) = syn::parse2::<Item>(item.clone()) {
-                let module = half_typed(&krate, item).unwrap_or_else(|_| {
-                    errors.push(error);
-                    item.clone()
-                });
-                let errors = errors.finish().map(Error::into_compile_error);
-                return quote!(#module #errors);
-            }
-            let error = Error::new(error.span(), "`#[hook_module]` goes on a module with its items: `mod name { .. }`");
-            errors.push(error);
-            let errors = errors.finish().map(Error::into_compile_error);
-            return quote!(#item #errors);
-        }
-    };
-    let Some((brace, items)) = &module.content else {
-        let message =
-            "`#[hook_module]` needs the items of the module here, not in a file of their own: `mod name { .. }`";
-        errors.at(&module, message);
-        let errors = errors.finish().map(Error::into_compile_error);
+    let mut tokens: Vec<TokenTree> = item.clone().into_iter().collect();
+    match module.parse2(item.clone()) {
+        Ok(Item::Inline) => {}
         // With its name and without its file, which the compiler would look for.
-        let ItemMod { attrs, vis, mod_token, ident, .. } = &module;
-        return quote!(#(#attrs)* #vis #mod_token #ident {} #errors);
-    };
+        Ok(Item::Outline(written)) => {
+            tokens.pop();
+            let message =
+                "`#[hook_module]` needs the items of the module here, not in a file of their own: `mod name { .. }`";
+            errors.at(written, message);
+            tokens.push(Group::new(Delimiter::Brace, TokenStream::new()).into());
+        }
+        Ok(Item::Other(keyword)) => {
+            let message = "`#[hook_module]` goes on a module with its items: `mod name { .. }`";
+            errors.push(Error::new(keyword, message));
+        }
+        Err(error) => errors.push(error),
+    }
     if let Some(errors) = errors.finish() {
-        let errors = errors.into_compile_error();
+        let (item, errors) = (TokenStream::from_iter(tokens), errors.into_compile_error());
         return quote!(#item #errors);
     }
-    let mut hooks = Vec::new();
-    for item in items {
-        hooks.extend(CollectedHook::of(item));
+    if let Some(TokenTree::Group(items)) = tokens.pop() {
+        let stream = items.stream();
+        let collected = collected(&krate, &hooks.parse2(stream.clone()).unwrap_or_default());
+        let mut content = Group::new(Delimiter::Brace, quote!(#stream #collected));
+        content.set_span(items.span());
+        tokens.push(content.into());
     }
-    let collected = collected(&krate, &hooks);
-    let ItemMod { attrs, vis, unsafety, mod_token, ident, .. } = &module;
-    let (mut inner, mut outer) = (Vec::new(), Vec::new());
-    for attribute in attrs {
-        let side = if matches!(attribute.style, syn::AttrStyle::Inner(_)) { &mut inner } else { &mut outer };
-        side.push(attribute);
-    }
-    let mut content = TokenStream::new();
-    brace.surround(&mut content, |content| {
-        content.extend(quote!(#(#inner)* #(#items)* #collected));
-    });
-    quote!(#(#outer)* #vis #unsafety #mod_token #ident #content)
+    TokenStream::from_iter(tokens)
 }
 
-/// A module in the middle of typing. The compiler parses it again and says what is missing; what is listed by the
-/// module's name stays there. Should the compiler understand more than we do, the list is refused where it is used.
-fn half_typed(krate: &Krate, item: &TokenStream) -> syn::Result<TokenStream> {
-    let loose = |input: syn::parse::ParseStream<'_>| {
-        let attrs = input.call(Attribute::parse_outer)?;
-        let vis: syn::Visibility = input.parse()?;
-        let mod_token: syn::Token![mod] = input.parse()?;
-        let ident: Ident = input.parse()?;
-        let content;
-        let brace = syn::braced!(content in input);
-        Ok((attrs, vis, mod_token, ident, brace, content.parse::<TokenStream>()?))
-    };
-    let (attrs, vis, mod_token, ident, brace, items) = syn::parse::Parser::parse2(loose, item.clone())?;
-    let (private, import) = (krate.private(), krate.import());
-    let builder = own("builder");
-    let refusal = format!("`#[hook_module]` does not understand the module `{ident}`");
-    let mut content = TokenStream::new();
-    brace.surround(&mut content, |content| {
-        content.extend(quote! {
-            #items
-            #import
+enum Item {
+    /// A module with its items.
+    Inline,
+    /// `mod name;`, from its visibility on.
+    Outline(TokenStream),
+    /// Where something else begins.
+    Other(Span),
+}
 
-            pub fn hooks<__ProtolinkBuilder>(#builder: __ProtolinkBuilder) -> __ProtolinkBuilder {
-                const { #private::panic!(#refusal) }
-                #builder
-            }
-        });
-    });
-    Ok(quote!(#(#attrs)* #vis #mod_token #ident #content))
+fn module(input: ParseStream<'_>) -> syn::Result<Item> {
+    input.call(Attribute::parse_outer)?;
+    let written = input.cursor().token_stream();
+    input.parse::<Visibility>()?;
+    let keyword = input.span();
+    input.parse::<Option<Token![unsafe]>>()?;
+    if input.parse::<Option<Token![mod]>>()?.is_none() {
+        input.parse::<TokenStream>()?;
+        return Ok(Item::Other(keyword));
+    }
+    input.parse::<Ident>()?;
+    let is_outline = input.parse::<Option<Token![;]>>()?.is_some();
+    input.parse::<TokenStream>()?;
+    Ok(if is_outline { Item::Outline(written) } else { Item::Inline })
 }
 
 /// A function of the module with a stage's attribute.
-struct CollectedHook<'m> {
-    ident: &'m Ident,
+struct CollectedHook {
+    ident: Ident,
     /// What stands in the `#[cfg(..)]`s above it.
     conditions: Vec<TokenStream>,
 }
 
-impl<'m> CollectedHook<'m> {
-    fn of(item: &'m Item) -> Option<Self> {
-        let Item::Fn(function) = item else {
-            return None;
-        };
-        attributes::find(&function.attrs, is_hook)?;
-        let conditions = function.attrs.iter().filter_map(condition).collect();
-        Some(Self { ident: &function.sig.ident, conditions })
+/// The hooks among the items of a module. The items are not parsed: a function is seen by what stands before its name.
+fn hooks(items: ParseStream<'_>) -> syn::Result<Vec<CollectedHook>> {
+    let mut hooks = Vec::new();
+    while !items.is_empty() {
+        if items.peek(Token![#])
+            && let Ok(function) = LooseFunction::begin(&items.fork())
+            && attributes::find(&function.attrs, is_hook).is_some()
+        {
+            let conditions = function.attrs.iter().filter_map(condition).collect();
+            hooks.push(CollectedHook { ident: function.ident, conditions });
+        }
+        // All attributes of an item at once, so that it is seen once.
+        if items.call(Attribute::parse_outer).is_ok_and(|attributes| !attributes.is_empty()) {
+            continue;
+        }
+        items.parse::<Option<TokenTree>>()?;
     }
+    Ok(hooks)
 }
 
 fn condition(attribute: &Attribute) -> Option<TokenStream> {
@@ -124,14 +112,14 @@ fn condition(attribute: &Attribute) -> Option<TokenStream> {
     }
 }
 
-fn collected(krate: &Krate, hooks: &[CollectedHook<'_>]) -> TokenStream {
+fn collected(krate: &Krate, hooks: &[CollectedHook]) -> TokenStream {
     let (private, import) = (krate.private(), krate.import());
     let builder = own("builder");
     let mut aliases = Vec::new();
     let mut types = Vec::new();
     let mut conditions = Vec::new();
     for (index, hook) in hooks.iter().enumerate() {
-        let ident = generated(hook.ident);
+        let ident = generated(&hook.ident);
         if hook.conditions.is_empty() {
             types.push(ident);
             conditions.push(None);

@@ -8,7 +8,7 @@ use crate::function::Function;
 use crate::krate::Krate;
 use crate::options::HookOptions;
 use crate::stage::Stage;
-use crate::{digest, signature};
+use crate::{digest, signature_text};
 
 /// `concat!("M07a1..", module_path!(), "\n", line!(), "\n", file!())`
 pub(crate) fn expression(stage: Stage, krate: &Krate, options: &HookOptions, function: &Function) -> TokenStream {
@@ -22,7 +22,7 @@ pub(crate) fn expression(stage: Stage, krate: &Krate, options: &HookOptions, fun
 /// What the attribute itself knows.
 fn known(stage: Stage, options: &HookOptions, function: &Function) -> String {
     let name = function.sig.ident.unraw().to_string();
-    let signature = signature::text(function);
+    let signature = signature_text::text(function);
     let mut text = String::with_capacity(128 + name.len() + signature.len());
     text.push(match stage {
         Stage::BeforeModel => 'M',

@@ -1,10 +1,10 @@
 //! `#[derive(FromRef)]`.
 
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::quote_spanned;
+use syn::parse::discouraged::Speculative;
 use syn::parse::{ParseStream, Parser};
-use syn::punctuated::Punctuated;
-use syn::{Attribute, Error, Field, Fields, FieldsNamed, Generics, Item, ItemStruct, Member, Meta, Token};
+use syn::{Attribute, Error, Field, Generics, Ident, Member, Meta, Token, Visibility, WhereClause, token};
 
 use crate::attributes;
 use crate::check::Errors;
@@ -18,56 +18,84 @@ use crate::spans::{ends, generated_at};
 //     impl FromRef<App> for Db { fn from_ref(state: &App) -> Self { Clone::clone(&state.db) } }
 pub(crate) fn expand(item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
-    let impls = match syn::parse2::<Item>(item.clone()) {
+    let impls = match structure.parse2(item) {
         Ok(Item::Struct(structure)) => impls(&mut errors, &structure),
-        Ok(Item::Enum(other)) => not_a_struct(&mut errors, other.enum_token),
-        Ok(Item::Union(other)) => not_a_struct(&mut errors, other.union_token),
-        Ok(other) => not_a_struct(&mut errors, other),
+        Ok(Item::Other(keyword)) => {
+            let message = "`#[derive(FromRef)]` goes on a struct: each field is a part of the state";
+            errors.push(Error::new(keyword, message));
+            TokenStream::new()
+        }
         // The compiler has parsed it before, and has said what is missing.
-        Err(_) => match half_typed.parse2(item) {
-            Ok(structure) => impls(&mut errors, &structure),
-            Err(_) => return TokenStream::new(),
-        },
+        Err(_) => return TokenStream::new(),
     };
     errors.finish().map_or(impls, Error::into_compile_error)
 }
 
-/// A struct in the middle of typing, with the fields that are there.
-fn half_typed(input: ParseStream<'_>) -> syn::Result<ItemStruct> {
+enum Item {
+    Struct(Structure),
+    /// What it is, an `enum` or a `union`.
+    Other(Span),
+}
+
+struct Structure {
+    attrs: Vec<Attribute>,
+    ident: Ident,
+    generics: Generics,
+    /// `None` of a `struct App;`.
+    fields: Option<Vec<Field>>,
+}
+
+/// Reads a struct, and of one in the middle of typing the fields that are there.
+fn structure(input: ParseStream<'_>) -> syn::Result<Item> {
     let attrs = input.call(Attribute::parse_outer)?;
-    let (vis, struct_token, ident) = (input.parse()?, input.parse()?, input.parse()?);
-    let content;
-    let brace_token = syn::braced!(content in input);
-    let mut named = Punctuated::new();
-    while !content.is_empty() {
-        if let Ok(field) = content.fork().call(Field::parse_named) {
-            content.call(Field::parse_named)?;
-            named.push(field);
-        }
-        while !content.is_empty() && !content.peek(Token![,]) {
-            content.parse::<TokenTree>()?;
-        }
-        content.parse::<Option<Token![,]>>()?;
+    input.parse::<Visibility>()?;
+    let keyword = input.span();
+    if input.parse::<Option<Token![struct]>>()?.is_none() {
+        input.parse::<TokenStream>()?;
+        return Ok(Item::Other(keyword));
     }
-    let fields = Fields::Named(FieldsNamed { brace_token, named });
-    Ok(ItemStruct { attrs, vis, struct_token, ident, generics: Generics::default(), fields, semi_token: None })
+    let (ident, generics) = (input.parse()?, input.parse()?);
+    input.parse::<Option<WhereClause>>()?;
+    let content;
+    let fields = if input.peek(token::Brace) {
+        syn::braced!(content in input);
+        Some(all_fields(&content, Field::parse_named)?)
+    } else if input.peek(token::Paren) {
+        syn::parenthesized!(content in input);
+        Some(all_fields(&content, Field::parse_unnamed)?)
+    } else {
+        None
+    };
+    input.parse::<TokenStream>()?;
+    Ok(Item::Struct(Structure { attrs, ident, generics, fields }))
 }
 
-fn not_a_struct(errors: &mut Errors, keyword: impl quote::ToTokens) -> TokenStream {
-    errors.at(keyword, "`#[derive(FromRef)]` goes on a struct: each field is a part of the state");
-    TokenStream::new()
+fn all_fields(input: ParseStream<'_>, parse: fn(ParseStream<'_>) -> syn::Result<Field>) -> syn::Result<Vec<Field>> {
+    let mut fields = Vec::new();
+    while !input.is_empty() {
+        let ahead = input.fork();
+        if let Ok(field) = parse(&ahead) {
+            input.advance_to(&ahead);
+            fields.push(field);
+        }
+        while !input.is_empty() && !input.peek(Token![,]) {
+            input.parse::<TokenTree>()?;
+        }
+        input.parse::<Option<Token![,]>>()?;
+    }
+    Ok(fields)
 }
 
-fn impls(errors: &mut Errors, input: &ItemStruct) -> TokenStream {
+fn impls(errors: &mut Errors, input: &Structure) -> TokenStream {
     let krate = krate(errors, input);
     if !input.generics.params.is_empty() {
         errors.at(&input.generics, "`#[derive(FromRef)]` takes no generic type: an agent has one state");
     }
-    if let Fields::Unit = input.fields {
+    if input.fields.is_none() {
         errors.at(&input.ident, "`#[derive(FromRef)]` needs fields: each is a part of the state");
     }
     let mut impls = TokenStream::new();
-    for (index, field) in input.fields.iter().enumerate() {
+    for (index, field) in input.fields.iter().flatten().enumerate() {
         if !is_skipped(errors, field) {
             let member = field.ident.clone().map_or_else(|| Member::from(index), Member::Named);
             impls.extend(part(&krate, input, field, &member));
@@ -76,7 +104,7 @@ fn impls(errors: &mut Errors, input: &ItemStruct) -> TokenStream {
     krate.scope(impls)
 }
 
-fn part(krate: &Krate, input: &ItemStruct, field: &Field, member: &Member) -> TokenStream {
+fn part(krate: &Krate, input: &Structure, field: &Field, member: &Member) -> TokenStream {
     let (start, end) = ends(&field.ty);
     let private = krate.private_at(start);
     let (ident, ty) = (&input.ident, &field.ty);
@@ -98,7 +126,7 @@ fn part(krate: &Krate, input: &ItemStruct, field: &Field, member: &Member) -> To
 }
 
 /// `#[from_ref(crate = path)]` on the struct.
-fn krate(errors: &mut Errors, input: &ItemStruct) -> Krate {
+fn krate(errors: &mut Errors, input: &Structure) -> Krate {
     let mut krate = Krate::Protolink;
     for attribute in attributes::named(&input.attrs, "from_ref") {
         match &attribute.meta {

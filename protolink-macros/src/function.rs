@@ -1,12 +1,13 @@
 //! A function as the attributes see it: a parsed signature, and a body left as tokens.
 
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::ToTokens;
-use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, FnArg, Ident, PatType, Path, ReturnType, Signature, Type, Visibility};
+use syn::parse::{Parse, ParseStream, Parser};
+use syn::{Abi, Attribute, Ident, Path, ReturnType, Token, Type, Visibility};
 
 use crate::attributes;
 use crate::generics::Generics;
+use crate::signature::{Input, Parameter, Signature};
 use crate::tokens::{Token, read};
 
 /// A function whose body is not parsed, so that a half-typed body does not stop the expansion.
@@ -56,17 +57,6 @@ impl Parse for Function {
     }
 }
 
-impl ToTokens for Function {
-    fn to_tokens(&self, tokens: &mut TokenStream) {
-        for attr in &self.attrs {
-            attr.to_tokens(tokens);
-        }
-        self.vis.to_tokens(tokens);
-        self.sig.to_tokens(tokens);
-        self.body.to_tokens(tokens);
-    }
-}
-
 impl Function {
     /// The conditions under which the function exists; what is generated beside it shares them.
     pub(crate) fn conditions(&self) -> Vec<&Attribute> {
@@ -78,10 +68,10 @@ impl Function {
     }
 
     /// The parameters, without `self`.
-    pub(crate) fn parameters(&self) -> impl Iterator<Item = &PatType> {
+    pub(crate) fn parameters(&self) -> impl Iterator<Item = &Parameter> {
         self.sig.inputs.iter().filter_map(|input| match input {
-            FnArg::Typed(parameter) => Some(parameter),
-            FnArg::Receiver(_) => None,
+            Input::Parameter(parameter) => Some(&**parameter),
+            Input::Receiver(_) | Input::Variadic(_) => None,
         })
     }
 
@@ -95,14 +85,14 @@ impl Function {
 
     /// The types of the parameters, without `self`, and the return type.
     pub(crate) fn types(&self) -> impl Iterator<Item = &Type> {
-        self.parameters().map(|parameter| &*parameter.ty).chain(self.output())
+        self.parameters().map(|parameter| &parameter.ty).chain(self.output())
     }
 
     /// The types of the parameters, without `self`, and the return type.
     pub(crate) fn types_mut(&mut self) -> (impl Iterator<Item = &mut Type>, Option<&mut Type>) {
         let parameters = self.sig.inputs.iter_mut().filter_map(|input| match input {
-            FnArg::Typed(parameter) => Some(&mut *parameter.ty),
-            FnArg::Receiver(_) => None,
+            Input::Parameter(parameter) => Some(&mut parameter.ty),
+            Input::Receiver(_) | Input::Variadic(_) => None,
         });
         let output = match &mut self.sig.output {
             ReturnType::Default => None,
@@ -121,8 +111,77 @@ impl Function {
         LooseFunction { attrs: self.attrs.clone(), vis: self.vis.clone(), ident: self.sig.ident.clone() }
     }
 
+    /// Whether it is a method.
+    pub(crate) fn has_receiver(&self) -> bool {
+        self.sig.inputs.iter().any(|input| matches!(input, Input::Receiver(_)))
+    }
+
     pub(crate) fn is_async(&self) -> bool {
         self.sig.asyncness.is_some()
+    }
+}
+
+/// The signature of an item, as it was written.
+pub(crate) fn written_signature(item: &TokenStream) -> TokenStream {
+    let signature = |input: ParseStream<'_>| {
+        input.call(Attribute::parse_outer)?;
+        input.parse::<Visibility>()?;
+        input.parse::<TokenStream>()
+    };
+    let mut signature: Vec<TokenTree> = signature.parse2(item.clone()).into_iter().flatten().collect();
+    signature.pop_if(|last| is_block(last) || matches!(last, TokenTree::Punct(end) if end.as_char() == ';'));
+    signature.into_iter().collect()
+}
+
+/// An item with another parameter list.
+pub(crate) fn with_parameters(item: &TokenStream, change: &mut dyn FnMut(TokenStream) -> TokenStream) -> TokenStream {
+    let mut search = Search { change, is_named: false, depth: 0, is_over: false };
+    search.through(item.clone())
+}
+
+/// A search for the first parentheses after `fn` that are in no angle brackets.
+struct Search<'c> {
+    change: &'c mut dyn FnMut(TokenStream) -> TokenStream,
+    is_named: bool,
+    depth: i32,
+    is_over: bool,
+}
+
+impl Search<'_> {
+    fn through(&mut self, tokens: TokenStream) -> TokenStream {
+        let mut in_arrow = false;
+        let mut searched = Vec::new();
+        for token in tokens {
+            searched.push(match token {
+                TokenTree::Group(group) if !self.is_over => self.group(&group).into(),
+                token => {
+                    match &token {
+                        TokenTree::Ident(word) => self.is_named |= word == "fn",
+                        TokenTree::Punct(punct) if punct.as_char() == '<' => self.depth += 1,
+                        TokenTree::Punct(punct) if punct.as_char() == '>' && !in_arrow => self.depth -= 1,
+                        _ => {}
+                    }
+                    in_arrow = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == '-');
+                    token
+                }
+            });
+        }
+        searched.into_iter().collect()
+    }
+
+    fn group(&mut self, group: &Group) -> Group {
+        let content = match group.delimiter() {
+            // What `macro_rules!` wraps around a fragment.
+            Delimiter::None => self.through(group.stream()),
+            Delimiter::Parenthesis if self.is_named && self.depth == 0 => {
+                self.is_over = true;
+                (self.change)(group.stream())
+            }
+            _ => return group.clone(),
+        };
+        let mut changed = Group::new(group.delimiter(), content);
+        changed.set_span(group.span());
+        changed
     }
 }
 
@@ -133,16 +192,30 @@ pub(crate) struct LooseFunction {
     pub(crate) ident: Ident,
 }
 
-impl Parse for LooseFunction {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+impl LooseFunction {
+    /// Reads a function up to its name.
+    pub(crate) fn begin(input: ParseStream<'_>) -> syn::Result<Self> {
         let attrs = input.call(Attribute::parse_outer)?;
         let vis = input.parse()?;
-        while !input.peek(syn::Token![fn]) {
-            input.parse::<proc_macro2::TokenTree>()?;
-        }
-        input.parse::<syn::Token![fn]>()?;
-        let ident = input.parse()?;
-        input.parse::<TokenStream>()?;
-        Ok(Self { attrs, vis, ident })
+        pass_qualifiers(input)?;
+        input.parse::<Token![fn]>()?;
+        Ok(Self { attrs, vis, ident: input.parse()? })
     }
+}
+
+impl Parse for LooseFunction {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let function = Self::begin(input)?;
+        input.parse::<TokenStream>()?;
+        Ok(function)
+    }
+}
+
+/// Passes over what can stand before `fn`.
+pub(crate) fn pass_qualifiers(input: ParseStream<'_>) -> syn::Result<()> {
+    input.parse::<Option<Token![const]>>()?;
+    input.parse::<Option<Token![async]>>()?;
+    input.parse::<Option<Token![unsafe]>>()?;
+    input.parse::<Option<Abi>>()?;
+    Ok(())
 }

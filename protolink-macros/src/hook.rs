@@ -2,11 +2,12 @@
 
 use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{Error, Lifetime, Type};
+use syn::parse::{ParseStream, Parser};
+use syn::{Attribute, Error, Lifetime, Token, Type, Visibility};
 
 use crate::check::{self, Errors};
 use crate::direct::Direct;
-use crate::function::{Function, LooseFunction};
+use crate::function::{Function, LooseFunction, pass_qualifiers};
 use crate::generics::Generics;
 use crate::krate::Krate;
 use crate::options::HookOptions;
@@ -40,7 +41,7 @@ pub(crate) fn expand(stage: Stage, args: TokenStream, item: &TokenStream) -> Tok
             return quote!(#item #errors #stub);
         }
     };
-    check_hook(&mut errors, stage, &options, &function);
+    check_hook(&mut errors, stage, &options, &function, item);
     let krate = options.krate();
     match errors.finish() {
         None if check::is_refused_anyway(&function) => {
@@ -61,8 +62,8 @@ pub(crate) fn expand(stage: Stage, args: TokenStream, item: &TokenStream) -> Tok
                 return quote!(#item #error #stub);
             }
             // Another stage on the same function has been reported, and would only say it again.
-            attributes::remove(&mut function.attrs, is_hook);
-            quote!(#function #error #stub)
+            let item = attributes::without(item.clone(), is_hook);
+            quote!(#item #error #stub)
         }
     }
 }
@@ -70,27 +71,26 @@ pub(crate) fn expand(stage: Stage, args: TokenStream, item: &TokenStream) -> Tok
 /// What to make of an item that does not parse as a function: an error where it is something else, and where it is
 /// half-typed, what is there of it. The compiler parses the item again and says what is missing.
 pub(crate) fn half_typed(attribute: &str, item: &TokenStream, error: Error) -> syn::Result<LooseFunction> {
-    match syn::parse2::<syn::Item>(item.clone()) {
-        Ok(syn::Item::Fn(_)) => Err(error),
-        Ok(syn::Item::Verbatim(_)) | Err(_) => syn::parse2(item.clone()).map_err(|_| error),
-        Ok(_) => {
-            let keyword = syn::parse::Parser::parse2(keyword, item.clone()).unwrap_or_else(|_| error.span());
-            Err(Error::new(keyword, format!("{attribute} goes on a function")))
-        }
+    match beginning.parse2(item.clone()) {
+        Ok((_, true)) => syn::parse2(item.clone()).map_err(|_| error),
+        Ok((keyword, false)) => Err(Error::new(keyword, format!("{attribute} goes on a function"))),
+        Err(_) => Err(error),
     }
 }
 
-/// Where the item begins, after its attributes and its visibility.
-fn keyword(input: syn::parse::ParseStream<'_>) -> syn::Result<Span> {
-    input.call(syn::Attribute::parse_outer)?;
-    input.parse::<syn::Visibility>()?;
+/// Where an item begins, after its attributes and its visibility, and whether it is a function.
+fn beginning(input: ParseStream<'_>) -> syn::Result<(Span, bool)> {
+    input.call(Attribute::parse_outer)?;
+    input.parse::<Visibility>()?;
     let keyword = input.span();
+    pass_qualifiers(input)?;
+    let is_function = input.peek(Token![fn]);
     input.parse::<TokenStream>()?;
-    Ok(keyword)
+    Ok((keyword, is_function))
 }
 
 /// What is wrong with a hook before its types are known.
-fn check_hook(errors: &mut Errors, stage: Stage, options: &HookOptions, function: &Function) {
+fn check_hook(errors: &mut Errors, stage: Stage, options: &HookOptions, function: &Function, item: &TokenStream) {
     if let Some(attribute) = attributes::find(&function.attrs, is_hook) {
         errors.at(attribute, "a function is a hook of one stage, once: write a function for each stage");
     }
@@ -98,7 +98,7 @@ fn check_hook(errors: &mut Errors, stage: Stage, options: &HookOptions, function
         errors.at(attribute, "a function is a hook or a tool, not both");
     }
     check::name(errors, "a hook", &function.sig.ident);
-    check::function(errors, "a hook", function);
+    check::function(errors, "a hook", function, item);
     if let Some(timeout) = &options.timeout
         && !function.is_async()
     {
@@ -170,7 +170,7 @@ fn static_bounds(function: &Function) -> Vec<&Lifetime> {
 /// The empty parameter list, as tokens to point at.
 fn parentheses(function: &Function) -> TokenStream {
     let mut group = Group::new(Delimiter::Parenthesis, TokenStream::new());
-    group.set_span(function.sig.paren_token.span.join());
+    group.set_span(function.sig.parentheses.span.join());
     group.into_token_stream()
 }
 

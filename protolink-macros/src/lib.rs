@@ -25,6 +25,7 @@ mod options;
 mod place;
 mod sha256;
 mod signature;
+mod signature_text;
 mod spans;
 mod stage;
 mod stub;

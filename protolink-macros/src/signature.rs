@@ -1,137 +1,128 @@
-//! The text of a signature, as the tokens say it: one spacing, whatever compiler and formatter.
+//! A signature, as far as the attributes look at it.
+//!
+//! Patterns are passed over, and so is all that the compiler checks by itself. `syn` reads whole functions with its
+//! feature `full` alone, for which every user of the macros would wait a second longer.
 
-use proc_macro2::Delimiter;
+use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::parse::discouraged::Speculative;
+use syn::parse::{Parse, ParseStream};
+use syn::{Abi, Attribute, Generics, Ident, Lifetime, ReturnType, Token, Type, token};
 
-use crate::function::Function;
-use crate::text::is_operator;
-use crate::tokens::Token;
-
-/// `fn select(request: &mut ModelRequest<'_>) -> Result<(), E>`
-pub(crate) fn text(function: &Function) -> String {
-    let mut writer = Writer { text: String::with_capacity(128), last: Last::Start };
-    writer.stream(&function.signature);
-    writer.text
+/// What stands before the body of a function.
+pub(crate) struct Signature {
+    pub(crate) asyncness: Option<Token![async]>,
+    pub(crate) unsafety: Option<Token![unsafe]>,
+    pub(crate) abi: Option<Abi>,
+    pub(crate) ident: Ident,
+    pub(crate) generics: Generics,
+    pub(crate) parentheses: token::Paren,
+    pub(crate) inputs: Vec<Input>,
+    pub(crate) output: ReturnType,
 }
 
-/// What was written last, as far as it decides whether a space follows.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Last {
-    Start,
-    /// A name, after which parentheses open the list of its parameters.
-    Name,
-    /// A word of the language, or a literal.
-    Word,
-    /// `>` and closing delimiters.
-    Close,
-    /// What sticks to what follows: `&`, `<`, `::` and opening delimiters.
-    Open,
-    /// What stands apart: `->`, `=`, `+`, and what follows `,` and `:`.
-    Apart,
+/// What stands between two commas of a parameter list.
+pub(crate) enum Input {
+    Parameter(Box<Parameter>),
+    /// `self`, in whatever form.
+    Receiver(TokenStream),
+    /// `...`
+    Variadic(TokenStream),
 }
 
-struct Writer {
-    text: String,
-    last: Last,
+/// `#[default(10)] limit: u32`
+pub(crate) struct Parameter {
+    pub(crate) attrs: Vec<Attribute>,
+    /// `None` for a pattern that is no name.
+    pub(crate) name: Option<Ident>,
+    pub(crate) ty: Type,
 }
 
-impl Writer {
-    fn stream(&mut self, tokens: &[Token]) {
-        let mut at = 0;
-        while let Some(token) = tokens.get(at) {
-            at += 1;
-            let next = tokens.get(at);
-            match token {
-                Token::Group(delimiter, content) => self.group(*delimiter, content),
-                Token::Ident(word) => {
-                    let last = if is_word(word) { Last::Word } else { Last::Name };
-                    self.put(word, self.last != Last::Start && self.last != Last::Open, last);
-                }
-                Token::Literal(text) => self.put(text, self.last != Last::Open, Last::Word),
-                Token::Punct(first, _) => match next {
-                    Some(Token::Ident(name)) if *first == '\'' => {
-                        at += 1;
-                        self.put(&format!("'{name}"), self.last != Last::Open, Last::Word);
-                    }
-                    // An attribute of a parameter.
-                    Some(Token::Group(Delimiter::Bracket, _)) if *first == '#' => at += 1,
-                    Some(Token::Punct(second, _)) if is_pair(*first, *second) => {
-                        at += 1;
-                        self.operator(&format!("{first}{second}"));
-                    }
-                    None | Some(Token::Punct('>', _)) if *first == ',' => {}
-                    _ => self.operator(first.encode_utf8(&mut [0; 4])),
-                },
+impl Parse for Signature {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        input.parse::<Option<Token![const]>>()?;
+        let asyncness = input.parse()?;
+        let unsafety = input.parse()?;
+        let abi = input.parse()?;
+        input.parse::<Token![fn]>()?;
+        let ident = input.parse()?;
+        let mut generics: Generics = input.parse()?;
+        let content;
+        let parentheses = syn::parenthesized!(content in input);
+        let mut inputs = Vec::new();
+        while !content.is_empty() {
+            inputs.push(content.parse()?);
+            if !content.is_empty() {
+                content.parse::<Token![,]>()?;
             }
         }
-    }
-
-    fn group(&mut self, delimiter: Delimiter, content: &[Token]) {
-        let (open, close) = match delimiter {
-            Delimiter::Parenthesis => ("(", ")"),
-            Delimiter::Brace => ("{", "}"),
-            Delimiter::Bracket => ("[", "]"),
-            Delimiter::None => return self.stream(content),
-        };
-        let apart = !matches!(self.last, Last::Open | Last::Name | Last::Close);
-        self.put(open, apart, Last::Open);
-        self.stream(content);
-        self.put(close, false, Last::Close);
-    }
-
-    fn operator(&mut self, operator: &str) {
-        match operator {
-            "::" | "." | "<" => self.put(operator, self.last == Last::Apart, Last::Open),
-            ">" => self.put(operator, false, Last::Close),
-            "," | ":" | ";" => self.put(operator, false, Last::Apart),
-            "&" | "*" | "!" | "?" | "#" => self.put(operator, self.last != Last::Open, Last::Open),
-            _ => self.put(operator, true, Last::Apart),
-        }
-    }
-
-    fn put(&mut self, text: &str, apart: bool, last: Last) {
-        if apart && !self.text.is_empty() {
-            self.text.push(' ');
-        }
-        self.text.push_str(text);
-        self.last = last;
+        let output = input.parse()?;
+        generics.where_clause = input.parse()?;
+        Ok(Self { asyncness, unsafety, abi, ident, generics, parentheses, inputs, output })
     }
 }
 
-/// Two characters that are one operator in a signature. `>>` and `&&` are two tokens there.
-fn is_pair(first: char, second: char) -> bool {
-    is_operator(first, second) && !matches!((first, second), ('>' | '<', _) | ('&', '&') | ('|', '|'))
+impl Parse for Input {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let attrs = input.call(Attribute::parse_outer)?;
+        if input.peek(Token![&]) || input.peek(Token![self]) || input.peek2(Token![self]) {
+            let ahead = input.fork();
+            if let Ok(receiver) = receiver(&ahead) {
+                input.advance_to(&ahead);
+                return Ok(Self::Receiver(receiver));
+            }
+        }
+        let mut variadic = TokenStream::new();
+        if !input.peek(Token![...]) {
+            let name = name(&input.fork());
+            variadic = pattern(input)?;
+            if !input.peek(Token![...]) {
+                return Ok(Self::Parameter(Box::new(Parameter { attrs, name, ty: input.parse()? })));
+            }
+        }
+        input.parse::<Token![...]>()?.to_tokens(&mut variadic);
+        Ok(Self::Variadic(variadic))
+    }
 }
 
-/// The words of the language after which a parenthesis opens a type or a pattern.
-fn is_word(word: &str) -> bool {
-    matches!(
-        word,
-        "mut" | "dyn" | "impl" | "for" | "where" | "const" | "async" | "unsafe" | "extern" | "ref" | "in" | "as"
-    )
+/// `self`, `mut self: T` or `&'a mut self`
+fn receiver(input: ParseStream<'_>) -> syn::Result<TokenStream> {
+    let mut receiver = TokenStream::new();
+    let reference = input.parse::<Option<Token![&]>>()?;
+    reference.to_tokens(&mut receiver);
+    if reference.is_some() {
+        input.parse::<Option<Lifetime>>()?.to_tokens(&mut receiver);
+    }
+    input.parse::<Option<Token![mut]>>()?.to_tokens(&mut receiver);
+    input.parse::<Token![self]>()?.to_tokens(&mut receiver);
+    if let Some(colon) = input.parse::<Option<Token![:]>>()? {
+        colon.to_tokens(&mut receiver);
+        input.parse::<Type>()?.to_tokens(&mut receiver);
+    }
+    Ok(receiver)
 }
 
-#[cfg(test)]
-mod tests {
-    use crate::function::Function;
+/// The name of a parameter that has one: `limit`, `mut limit`.
+fn name(input: ParseStream<'_>) -> Option<Ident> {
+    input.parse::<Option<Token![ref]>>().ok()?;
+    input.parse::<Option<Token![mut]>>().ok()?;
+    let name = input.parse().ok()?;
+    is_colon(input).then_some(name)
+}
 
-    #[test]
-    fn the_text_does_not_depend_on_the_formatting() {
-        for (source, expected) in [
-            ("fn a ( ) { }", "fn a()"),
-            (
-                "pub async fn a<'a,>(r:&'a mut R<'_,>,)->Result<(),E> {}",
-                "async fn a<'a>(r: &'a mut R<'_>) -> Result<(), E>",
-            ),
-            ("fn a(State(mut n): State<Vec<u8>>) {}", "fn a(State(mut n): State<Vec<u8>>)"),
-            ("fn a(x: &&str, y: [u8;4], z: (A,B,)) {}", "fn a(x: &&str, y: [u8; 4], z: (A, B))"),
-            (
-                "fn a(f: Box<dyn for<'x> Fn(&'x u8)->u8+Send>) -> Box<dyn std::error::Error+Send> where A:B {}",
-                "fn a(f: Box<dyn for<'x> Fn(&'x u8) -> u8 + Send>) -> Box<dyn std::error::Error + Send> where A: B",
-            ),
-            ("fn a(x: <A as B>::C, n: [u8; {1+2}]) {}", "fn a(x: <A as B>::C, n: [u8; {1 + 2}])"),
-        ] {
-            let function = Function::parse(&source.parse().unwrap()).unwrap();
-            assert_eq!(super::text(&function), expected);
+/// A pattern, with the colon after it.
+fn pattern(input: ParseStream<'_>) -> syn::Result<TokenStream> {
+    let mut pattern = TokenStream::new();
+    while !is_colon(input) && !input.is_empty() && !input.peek(Token![,]) {
+        match input.parse::<Option<Token![::]>>()? {
+            Some(path) => path.to_tokens(&mut pattern),
+            None => input.parse::<TokenTree>()?.to_tokens(&mut pattern),
         }
     }
+    input.parse::<Token![:]>()?.to_tokens(&mut pattern);
+    Ok(pattern)
+}
+
+fn is_colon(input: ParseStream<'_>) -> bool {
+    input.peek(Token![:]) && !input.peek(Token![::])
 }

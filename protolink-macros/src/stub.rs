@@ -20,7 +20,7 @@ use crate::stage::Stage;
 fn can_be_declared(function: &Function) -> bool {
     let mut errors = crate::check::Errors::default();
     crate::check::name(&mut errors, "", &function.sig.ident);
-    errors.is_empty() && function.has_block && function.sig.receiver().is_none()
+    errors.is_empty() && function.has_block && !function.has_receiver()
 }
 
 /// A hook that does nothing.

@@ -1,12 +1,12 @@
 //! `#[tool]`.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::{Attribute, Error, Expr, FnArg, Ident, Meta, Pat, Type};
+use syn::{Attribute, Error, Expr, Ident, Meta, Type};
 
 use crate::check::{self, Errors};
-use crate::function::Function;
+use crate::function::{Function, with_parameters};
 use crate::hook::half_typed;
 use crate::krate::Krate;
 use crate::options::{OnError, ToolOptions, check_tool_name};
@@ -42,16 +42,14 @@ pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
             return quote!(#item #errors #stub);
         }
     };
-    check_tool(&mut errors, &options, &function);
-    let mut arguments = Argument::take_all(&mut errors, &mut function);
+    check_tool(&mut errors, &options, &function, item);
+    let mut arguments = Argument::all(&mut errors, &function);
     let krate = options.krate();
+    // The compiler knows none of the attributes of arguments.
+    let mut item = with_parameters(item, &mut |parameters| attributes::without(parameters, is_of_argument));
     let generated = match errors.finish() {
         None if check::is_refused_anyway(&function) => stub::half_typed_tool(&krate, &function.loose()),
-        None => {
-            let item = function.to_token_stream();
-            let registration = registration(&krate, &options, &mut function, &mut arguments);
-            return quote!(#item #registration);
-        }
+        None => registration(&krate, &options, &mut function, &mut arguments),
         // The function stays, and its name stays usable in `tools![..]`, so that one mistake is one error.
         Some(error) => {
             let error = error.into_compile_error();
@@ -59,11 +57,16 @@ pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
             let is_hook = attributes::find(&function.attrs, is_hook).is_some();
             let stub = if is_hook { None } else { stub(&krate, &options, &function) };
             // This attribute once more has been reported, and would only say it again.
-            attributes::remove(&mut function.attrs, is_tool);
+            item = attributes::without(item, is_tool);
             quote!(#error #stub)
         }
     };
-    quote!(#function #generated)
+    quote!(#item #generated)
+}
+
+/// `/// What to look for.` and `#[default(10)]`
+fn is_of_argument(attribute: &Attribute) -> bool {
+    attribute.path().is_ident("doc") || attribute.path().is_ident("default")
 }
 
 /// What stands for a tool that has an error.
@@ -73,7 +76,7 @@ fn stub(krate: &Krate, options: &ToolOptions, function: &Function) -> Option<Tok
 }
 
 /// What is wrong with a tool before its types are known.
-fn check_tool(errors: &mut Errors, options: &ToolOptions, function: &Function) {
+fn check_tool(errors: &mut Errors, options: &ToolOptions, function: &Function, item: &TokenStream) {
     if let Some(attribute) = attributes::find(&function.attrs, is_tool) {
         errors.at(attribute, "a function is a tool once: write a function for each tool");
     }
@@ -81,7 +84,7 @@ fn check_tool(errors: &mut Errors, options: &ToolOptions, function: &Function) {
         errors.at(attribute, "a function is a hook or a tool, not both");
         return;
     }
-    check::function(errors, "a tool", function);
+    check::function(errors, "a tool", function, item);
     let ident = &function.sig.ident;
     match &options.handle {
         Some(handle) => check::name(errors, "a tool", &handle.value),
@@ -109,7 +112,7 @@ fn check_tool(errors: &mut Errors, options: &ToolOptions, function: &Function) {
     }
     for parameter in function.parameters() {
         // A `State<&'static str>` is fine; an argument that is a reference is not.
-        for borrow in borrows(&parameter.ty, matches!(*parameter.ty, Type::Reference(_))) {
+        for borrow in borrows(&parameter.ty, matches!(parameter.ty, Type::Reference(_))) {
             errors.at(
                 borrow,
                 "a tool owns its parameters: an argument (`String`, not `&str`), `State<T>` or `ToolContext`",
@@ -157,17 +160,14 @@ struct Argument {
     ty: Type,
     description: String,
     /// The name of the function that makes the default, and its body.
-    default: Option<(Ident, Expr)>,
+    default: Option<(Ident, TokenStream)>,
 }
 
 impl Argument {
-    /// Takes the attributes of `#[tool]` off the parameters: the compiler knows none of them there.
-    fn take_all(errors: &mut Errors, function: &mut Function) -> Vec<Self> {
+    /// The parameters of a function.
+    fn all(errors: &mut Errors, function: &Function) -> Vec<Self> {
         let mut arguments = Vec::new();
-        for input in &mut function.sig.inputs {
-            let FnArg::Typed(parameter) = input else {
-                continue;
-            };
+        for parameter in function.parameters() {
             let description = description(&parameter.attrs);
             let mut default = None;
             for attribute in attributes::named(&parameter.attrs, "default") {
@@ -181,14 +181,7 @@ impl Argument {
                     Err(error) => errors.push(error),
                 }
             }
-            attributes::remove(&mut parameter.attrs, |attribute| {
-                attribute.path().is_ident("doc") || attribute.path().is_ident("default")
-            });
-            let name = match &*parameter.pat {
-                Pat::Ident(pattern) if pattern.subpat.is_none() => Some(pattern.ident.clone()),
-                _ => None,
-            };
-            arguments.push(Self { name, ty: (*parameter.ty).clone(), description, default });
+            arguments.push(Self { name: parameter.name.clone(), ty: parameter.ty.clone(), description, default });
         }
         arguments
     }
@@ -232,7 +225,10 @@ impl Argument {
     fn default_function(&self) -> Option<TokenStream> {
         let (function, value) = self.default.as_ref()?;
         let (ty, span) = (&self.ty, ends(&self.ty).0);
-        Some(quote_spanned!(span=> fn #function() -> #ty { #value }))
+        // What is missing of an expression is missed at its end.
+        let mut body = Group::new(Delimiter::Brace, value.clone());
+        body.set_span(ends(value).1);
+        Some(quote_spanned!(span=> fn #function() -> #ty #body))
     }
 
     /// Whether the model's arguments fit it, said without running anything.
@@ -275,15 +271,31 @@ impl Argument {
     }
 }
 
-/// `#[default(10)]`
-fn default_value(attribute: &Attribute) -> syn::Result<Expr> {
+/// `#[default(10)]`. What else can be wrong with an expression, the compiler says of it.
+fn default_value(attribute: &Attribute) -> syn::Result<TokenStream> {
     let form = "a default is written `#[default(10)]`";
     match &attribute.meta {
-        Meta::List(list) if list.tokens.is_empty() => Err(Error::new_spanned(attribute, form)),
-        Meta::List(list) => syn::parse2(list.tokens.clone())
-            .map_err(|error| Error::new(error.span(), format!("{form}, with one expression"))),
-        Meta::Path(_) | Meta::NameValue(_) => Err(Error::new_spanned(attribute, form)),
+        Meta::List(list) if !list.tokens.is_empty() => match end_of_expression(&list.tokens) {
+            None => Ok(list.tokens.clone()),
+            Some(end) => Err(Error::new(end, format!("{form}, with one expression"))),
+        },
+        _ => Err(Error::new_spanned(attribute, form)),
     }
+}
+
+/// Where an expression ends before its tokens do. A comma in angle brackets is one of `HashMap::<u8, u8>::new()`.
+fn end_of_expression(tokens: &TokenStream) -> Option<Span> {
+    let mut depth = 0;
+    for token in tokens.clone() {
+        let TokenTree::Punct(punct) = token else { continue };
+        match punct.as_char() {
+            '<' => depth += 1,
+            '>' => depth -= 1,
+            ',' | ';' if depth == 0 => return Some(punct.span()),
+            _ => {}
+        }
+    }
+    None
 }
 
 /// The documentation comments as one text.
@@ -449,7 +461,7 @@ fn thunk(krate: &Krate, function: &Function, arguments: &[Argument], agent: &Ide
     let output_private = krate.private_at(start);
     let result = own("result");
     let split = {
-        let mut converted = proc_macro2::Group::new(proc_macro2::Delimiter::Parenthesis, quote!(#result));
+        let mut converted = Group::new(Delimiter::Parenthesis, quote!(#result));
         converted.set_span(end);
         let open = quote_spanned!(start=> <);
         let split = quote_spanned!(start=> as #output_private::ToolOutput<#fallible>>::split);
