@@ -22,7 +22,7 @@ use crate::stage::is_hook;
 pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let krate = only_crate(args, &mut errors, "hook_module");
-    let mut tokens: Vec<TokenTree> = item.clone().into_iter().collect();
+    let mut tokens = visible(item.clone());
     match module.parse2(item.clone()) {
         Ok(Item::Inline) => {}
         // With its name and without its file, which the compiler would look for.
@@ -43,14 +43,23 @@ pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
         let (item, errors) = (TokenStream::from_iter(tokens), errors.into_compile_error());
         return quote!(#item #errors);
     }
-    if let Some(TokenTree::Group(items)) = tokens.pop() {
+    if let Some(TokenTree::Group(items)) = tokens.last_mut() {
         let stream = items.stream();
         let collected = collected(&krate, &hooks.parse2(stream.clone()).unwrap_or_default());
-        let mut content = Group::new(Delimiter::Brace, quote!(#stream #collected));
+        let mut content = Group::new(items.delimiter(), quote!(#stream #collected));
         content.set_span(items.span());
-        tokens.push(content.into());
+        *items = content;
     }
     TokenStream::from_iter(tokens)
+}
+
+/// The tokens of an item, out of the invisible group that `macro_rules!` wraps around a `$module:item`.
+fn visible(item: TokenStream) -> Vec<TokenTree> {
+    let tokens: Vec<TokenTree> = item.into_iter().collect();
+    match &tokens[..] {
+        [TokenTree::Group(group)] if group.delimiter() == Delimiter::None => visible(group.stream()),
+        _ => tokens,
+    }
 }
 
 enum Item {

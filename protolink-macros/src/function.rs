@@ -219,3 +219,34 @@ pub(crate) fn pass_qualifiers(input: ParseStream<'_>) -> syn::Result<()> {
     input.parse::<Option<Abi>>()?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use proc_macro2::TokenStream;
+
+    use super::{with_parameters, written_signature};
+
+    fn tokens(source: &str) -> TokenStream {
+        source.parse().unwrap()
+    }
+
+    #[test]
+    fn the_parameters_are_the_first_parentheses_after_the_generics() {
+        for item in [
+            "pub(crate) fn f(a: A) -> (B, C) { (b, c) }",
+            "fn f<F: Fn(A) -> B>(a: A) where F: Fn(C) {}",
+            "#[a(b)] extern \"C\" fn f(a: A);",
+        ] {
+            let changed = with_parameters(&tokens(item), &mut |_| tokens("x"));
+            assert_eq!(changed.to_string(), tokens(&item.replace("a: A", "x")).to_string());
+        }
+    }
+
+    #[test]
+    fn a_written_signature_ends_before_the_body() {
+        for end in [";", "{ b }"] {
+            let written = written_signature(&tokens(&format!("#[a] pub(crate) fn f(a: A) -> B {end}")));
+            assert_eq!(written.to_string(), tokens("fn f(a: A) -> B").to_string());
+        }
+    }
+}

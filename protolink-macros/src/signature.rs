@@ -110,14 +110,22 @@ fn name(input: ParseStream<'_>) -> Option<Ident> {
     is_colon(input).then_some(name)
 }
 
-/// A pattern, with the colon after it.
+/// A pattern, with the colon after it. A comma in angle brackets is one of `Pair::<A, B>(a, b): Pair<A, B>`.
 fn pattern(input: ParseStream<'_>) -> syn::Result<TokenStream> {
     let mut pattern = TokenStream::new();
-    while !is_colon(input) && !input.is_empty() && !input.peek(Token![,]) {
-        match input.parse::<Option<Token![::]>>()? {
-            Some(path) => path.to_tokens(&mut pattern),
-            None => input.parse::<TokenTree>()?.to_tokens(&mut pattern),
+    let mut depth = 0;
+    while !is_colon(input) && !input.is_empty() && (depth > 0 || !input.peek(Token![,])) {
+        if let Some(path) = input.parse::<Option<Token![::]>>()? {
+            path.to_tokens(&mut pattern);
+            continue;
         }
+        let token = input.parse()?;
+        match &token {
+            TokenTree::Punct(punct) if punct.as_char() == '<' => depth += 1,
+            TokenTree::Punct(punct) if punct.as_char() == '>' => depth -= 1,
+            _ => {}
+        }
+        token.to_tokens(&mut pattern);
     }
     input.parse::<Token![:]>()?.to_tokens(&mut pattern);
     Ok(pattern)
@@ -125,4 +133,60 @@ fn pattern(input: ParseStream<'_>) -> syn::Result<TokenStream> {
 
 fn is_colon(input: ParseStream<'_>) -> bool {
     input.peek(Token![:]) && !input.peek(Token![::])
+}
+
+#[cfg(test)]
+mod tests {
+    use syn::ext::IdentExt;
+
+    use super::{Input, Signature};
+
+    fn inputs(parameters: &str) -> Vec<Input> {
+        let signature: Signature = syn::parse_str(&format!("fn f({parameters})")).unwrap();
+        signature.inputs
+    }
+
+    #[test]
+    fn a_parameter_has_a_name_unless_it_is_a_pattern() {
+        for (parameters, expected) in [
+            ("limit: u32", "limit"),
+            ("mut limit: u32, ref other: u8,", "limit other"),
+            ("r#for: u8", "for"),
+            ("State(db): State<Db>, _: u8", "_ _"),
+            ("a::Pair::<A, B>(a, b): Pair<A, B>, c: C", "_ c"),
+            ("Named { a: b, .. }: Named, [c, ..]: [u8; 3]", "_ _"),
+            ("&mut limit: &mut u32, &(a, b): &(u8, u8)", "_ _"),
+            ("#[default(10)] limit: u32, name @ (_, _): (u8, u8)", "limit _"),
+        ] {
+            let names: Vec<String> = inputs(parameters)
+                .iter()
+                .map(|input| match input {
+                    Input::Parameter(parameter) => {
+                        parameter.name.as_ref().map_or("_".to_owned(), |name| name.unraw().to_string())
+                    }
+                    Input::Receiver(_) | Input::Variadic(_) => panic!("{parameters}"),
+                })
+                .collect();
+            assert_eq!(names.join(" "), expected, "{parameters}");
+        }
+    }
+
+    #[test]
+    fn a_receiver_and_what_is_variadic_are_no_parameters() {
+        for receiver in ["self", "mut self", "&self", "&mut self", "&'a self", "&'a mut self", "self: Arc<Self>"] {
+            assert!(matches!(inputs(receiver)[..], [Input::Receiver(_)]), "{receiver}");
+        }
+        for variadic in ["...", "arguments: ...", "mut arguments: ..."] {
+            assert!(matches!(inputs(variadic)[..], [Input::Variadic(_)]), "{variadic}");
+        }
+    }
+
+    #[test]
+    fn what_is_half_typed_is_no_signature() {
+        for signature in
+            ["fn f(", "fn f(a)", "fn f(a, b: B)", "fn f(a: )", "fn (a: A)", "fn f(a: A) ->", "fn f(a: A b: B)"]
+        {
+            assert!(syn::parse_str::<Signature>(signature).is_err(), "{signature}");
+        }
+    }
 }

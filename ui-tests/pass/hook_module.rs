@@ -45,6 +45,36 @@ mod empty {}
 #[hook_module(crate = ::protolink)]
 mod other {}
 
+macro_rules! collected {
+    ($module:item) => {
+        #[hook_module]
+        $module
+    };
+}
+
+collected! {
+    /// Documented.
+    pub(crate) mod from_a_macro {
+        //! Also from within.
+        use protolink::prelude::*;
+
+        pub(crate) const HOOK: fn(&mut ModelRequest<'_>) = only;
+
+        #[before_model]
+        #[allow(unused)]
+        pub(crate) fn only(_request: &mut ModelRequest<'_>) {}
+
+        #[allow(unused)]
+        macro_rules! no_hook {
+            () => {
+                #[before_model]
+                fn never(_request: &mut ModelRequest<'_>) {}
+            };
+        }
+    }
+}
+
+const _: () = assert!(from_a_macro::HOOK_COUNT == 1);
 const _: () = assert!(rules::HOOK_COUNT == 4 && empty::HOOK_COUNT == 0 && other::HOOK_COUNT == 0);
 
 pub(crate) fn main() {
@@ -53,6 +83,8 @@ pub(crate) fn main() {
     assert_ne!(rules::FINGERPRINT, empty::FINGERPRINT);
     assert_eq!(other::FINGERPRINT, empty::FINGERPRINT);
     assert!(other::HOOKS.is_empty());
+    assert_eq!(from_a_macro::HOOKS[0].name, "only");
+    let _ = from_a_macro::HOOK;
     let _ = Agent::builder("a").state(App { db: Db }).hooks(rules::hooks).hooks(empty::hooks).hooks(other::hooks);
     let _ = Agent::builder("a").group(protolink::AgentHooks::new().hooks(empty::hooks));
 }
