@@ -5,14 +5,15 @@
 //! to make it a parameter of the item it stands in. So such a type is repeated once, in an alias that the compiler
 //! takes for the function as far as that suggestion goes, and generated code has the alias.
 
-use proc_macro2::{Ident, Punct, Spacing, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{Attribute, GenericArgument, Generics, Lifetime, PathArguments, PathSegment, Type, TypePath};
+use syn::{Attribute, GenericArgument, Generics, Lifetime, PathArguments, PathSegment, ReturnType, Type, TypePath};
 
 use crate::check::PRIMITIVES;
 use crate::function::Function;
 use crate::krate::Krate;
-use crate::spans::user_ends;
+use crate::spans::{closing_angle, user_ends};
+use crate::tokens;
 use crate::walk::{self, Part, Step};
 
 /// Puts aliases into the types of a function, and returns what declares them.
@@ -67,7 +68,13 @@ impl Aliases<'_> {
         let types: Vec<&mut Type> = match &mut segment.arguments {
             PathArguments::None => return,
             PathArguments::AngleBracketed(arguments) => arguments.args.iter_mut().filter_map(argument).collect(),
-            PathArguments::Parenthesized(arguments) => arguments.inputs.iter_mut().map(|input| &mut input.ty).collect(),
+            PathArguments::Parenthesized(arguments) => {
+                let output = match &mut arguments.output {
+                    ReturnType::Default => None,
+                    ReturnType::Type(_, ty) => Some(&mut **ty),
+                };
+                arguments.inputs.iter_mut().map(|input| &mut input.ty).chain(output).collect()
+            }
         };
         for ty in types {
             let stays = match ty {
@@ -75,7 +82,7 @@ impl Aliases<'_> {
                 Type::Path(path) => path.path.get_ident().is_some_and(stays),
                 _ => false,
             };
-            if !stays && says_all(ty.to_token_stream()) {
+            if !stays && says_all(ty) {
                 *ty = self.alias(ty);
             }
         }
@@ -107,8 +114,7 @@ impl Aliases<'_> {
         name.set_span(start);
         let outlived = lifetimes.params.iter().map(|_| Lifetime::new("'static", start));
         // From the first token of the type to its last, so that a message shows all of it.
-        let mut close = Punct::new('>', Spacing::Alone);
-        close.set_span(end);
+        let close = closing_angle(end);
         let open = quote_spanned!(start=> #name < #(#outlived),*);
         Type::Verbatim(quote!(#open #close))
     }
@@ -143,11 +149,9 @@ fn may_be_constant(name: &Ident) -> bool {
 }
 
 /// Whether a type means the same wherever it stands: nothing is left out of it, as the lifetime of a `dyn Trait` is.
-fn says_all(tokens: TokenStream) -> bool {
-    tokens.into_iter().all(|token| match token {
-        TokenTree::Punct(punct) => !matches!(punct.as_char(), '&' | '\''),
-        TokenTree::Ident(word) => !["_", "dyn", "impl"].iter().any(|open| word == open),
-        TokenTree::Group(group) => says_all(group.stream()),
-        TokenTree::Literal(_) => true,
+fn says_all(ty: &Type) -> bool {
+    !tokens::any(ty.to_token_stream(), |token| {
+        let is_open = |word: &Ident| ["_", "dyn", "impl"].iter().any(|open| word == open);
+        tokens::is_borrow(token) || matches!(token, TokenTree::Ident(word) if is_open(word))
     })
 }

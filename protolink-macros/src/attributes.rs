@@ -5,7 +5,7 @@ use syn::Attribute;
 use syn::parse::Parser;
 
 /// Whether an attribute is one that is looked for.
-pub(crate) type Is = fn(&Attribute) -> bool;
+type Is = fn(&Attribute) -> bool;
 
 /// The first that is one.
 pub(crate) fn find(attributes: &[Attribute], is: Is) -> Option<&Attribute> {

@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use proc_macro2::{Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
 use syn::{GenericArgument, Path, PathArguments, PathSegment, Token, Type, TypeInfer, TypePath};
 
@@ -15,8 +15,9 @@ use crate::function::Function;
 use crate::krate::Krate;
 use crate::options::HookOptions;
 use crate::place::Place;
-use crate::spans::{ends, generated_at, user_ends};
+use crate::spans::{closing_angle, ends, generated_at, user_ends};
 use crate::stage::Stage;
+use crate::tokens;
 
 /// The runtime calls hooks of up to so many states by their pointers.
 const MOST_STATES: usize = 4;
@@ -92,8 +93,7 @@ impl<'f> Direct<'f> {
         let (start, end) = user_ends(&subject.ty);
         let mut hook = name.clone();
         hook.set_span(name.span().located_at(start));
-        let mut close = Punct::new('>', Spacing::Alone);
-        close.set_span(end);
+        let close = closing_angle(end);
         quote_spanned!(start=> #hook::< #close)
     }
 }
@@ -187,12 +187,5 @@ fn last_segment(ty: &Type) -> Option<&PathSegment> {
 
 /// Whether a lifetime may hide in a type: a pointer to a function has no place for it.
 fn borrows(ty: &Type) -> bool {
-    fn any(tokens: TokenStream) -> bool {
-        tokens.into_iter().any(|token| match token {
-            TokenTree::Punct(punct) => matches!(punct.as_char(), '&' | '\''),
-            TokenTree::Group(group) => any(group.stream()),
-            TokenTree::Ident(_) | TokenTree::Literal(_) => false,
-        })
-    }
-    any(ty.to_token_stream())
+    tokens::any(ty.to_token_stream(), tokens::is_borrow)
 }

@@ -8,7 +8,7 @@ use syn::{Abi, Attribute, Ident, Path, ReturnType, Token, Type, Visibility};
 use crate::attributes;
 use crate::generics::Generics;
 use crate::signature::{Input, Parameter, Signature};
-use crate::tokens::{Token, read};
+use crate::tokens::{Angles, Token, read};
 
 /// A function whose body is not parsed, so that a half-typed body does not stop the expansion.
 pub(crate) struct Function {
@@ -135,7 +135,7 @@ pub(crate) fn written_signature(item: &TokenStream) -> TokenStream {
 
 /// An item with another parameter list.
 pub(crate) fn with_parameters(item: &TokenStream, change: &mut dyn FnMut(TokenStream) -> TokenStream) -> TokenStream {
-    let mut search = Search { change, is_named: false, depth: 0, is_over: false };
+    let mut search = Search { change, is_named: false, angles: Angles::default(), is_over: false };
     search.through(item.clone())
 }
 
@@ -143,37 +143,28 @@ pub(crate) fn with_parameters(item: &TokenStream, change: &mut dyn FnMut(TokenSt
 struct Search<'c> {
     change: &'c mut dyn FnMut(TokenStream) -> TokenStream,
     is_named: bool,
-    depth: i32,
+    angles: Angles,
     is_over: bool,
 }
 
 impl Search<'_> {
     fn through(&mut self, tokens: TokenStream) -> TokenStream {
-        let mut in_arrow = false;
-        let mut searched = Vec::new();
-        for token in tokens {
-            searched.push(match token {
+        let through = |token| {
+            self.angles.pass(&token);
+            self.is_named |= matches!(&token, TokenTree::Ident(word) if word == "fn");
+            match token {
                 TokenTree::Group(group) if !self.is_over => self.group(&group).into(),
-                token => {
-                    match &token {
-                        TokenTree::Ident(word) => self.is_named |= word == "fn",
-                        TokenTree::Punct(punct) if punct.as_char() == '<' => self.depth += 1,
-                        TokenTree::Punct(punct) if punct.as_char() == '>' && !in_arrow => self.depth -= 1,
-                        _ => {}
-                    }
-                    in_arrow = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == '-');
-                    token
-                }
-            });
-        }
-        searched.into_iter().collect()
+                token => token,
+            }
+        };
+        tokens.into_iter().map(through).collect()
     }
 
     fn group(&mut self, group: &Group) -> Group {
         let content = match group.delimiter() {
             // What `macro_rules!` wraps around a fragment.
             Delimiter::None => self.through(group.stream()),
-            Delimiter::Parenthesis if self.is_named && self.depth == 0 => {
+            Delimiter::Parenthesis if self.is_named && self.angles.are_closed() => {
                 self.is_over = true;
                 (self.change)(group.stream())
             }

@@ -3,11 +3,13 @@
 //! Patterns are passed over, and so is all that the compiler checks by itself. `syn` reads whole functions with its
 //! feature `full` alone, for which every user of the macros would wait a second longer.
 
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::parse::discouraged::Speculative;
 use syn::parse::{Parse, ParseStream};
 use syn::{Abi, Attribute, Generics, Ident, Lifetime, ReturnType, Token, Type, token};
+
+use crate::tokens::Angles;
 
 /// What stands before the body of a function.
 pub(crate) struct Signature {
@@ -113,18 +115,16 @@ fn name(input: ParseStream<'_>) -> Option<Ident> {
 /// A pattern, with the colon after it. A comma in angle brackets is one of `Pair::<A, B>(a, b): Pair<A, B>`.
 fn pattern(input: ParseStream<'_>) -> syn::Result<TokenStream> {
     let mut pattern = TokenStream::new();
-    let mut depth = 0;
-    while !is_colon(input) && !input.is_empty() && (depth > 0 || !input.peek(Token![,])) {
+    let mut angles = Angles::default();
+    let is_over =
+        |angles: &Angles| is_colon(input) || input.is_empty() || (angles.are_closed() && input.peek(Token![,]));
+    while !is_over(&angles) {
         if let Some(path) = input.parse::<Option<Token![::]>>()? {
             path.to_tokens(&mut pattern);
             continue;
         }
         let token = input.parse()?;
-        match &token {
-            TokenTree::Punct(punct) if punct.as_char() == '<' => depth += 1,
-            TokenTree::Punct(punct) if punct.as_char() == '>' => depth -= 1,
-            _ => {}
-        }
+        angles.pass(&token);
         token.to_tokens(&mut pattern);
     }
     input.parse::<Token![:]>()?.to_tokens(&mut pattern);
@@ -154,6 +154,7 @@ mod tests {
             ("r#for: u8", "for"),
             ("State(db): State<Db>, _: u8", "_ _"),
             ("a::Pair::<A, B>(a, b): Pair<A, B>, c: C", "_ c"),
+            ("Pair::<fn(A) -> B, C>(a, b): Pair<fn(A) -> B, C>", "_"),
             ("Named { a: b, .. }: Named, [c, ..]: [u8; 3]", "_ _"),
             ("&mut limit: &mut u32, &(a, b): &(u8, u8)", "_ _"),
             ("#[default(10)] limit: u32, name @ (_, _): (u8, u8)", "limit _"),

@@ -3,7 +3,7 @@
 //! A generated token that has a place in the user's source gets that place with the hygiene of the macro: the compiler
 //! then points at the user's token, suggests no edit of code that is not there, and does not lint it.
 
-use proc_macro2::{Ident, Span};
+use proc_macro2::{Ident, Punct, Spacing, Span};
 use quote::ToTokens;
 
 /// The place of `span`, as generated code.
@@ -35,4 +35,11 @@ pub(crate) fn user_ends(tokens: &impl ToTokens) -> (Span, Span) {
     let mut spans = tokens.to_token_stream().into_iter().map(|token| token.span());
     let start = spans.next().unwrap_or_else(Span::call_site);
     (start, spans.last().unwrap_or(start))
+}
+
+/// `>`, which ends a path there, so that a message shows the path up to it.
+pub(crate) fn closing_angle(span: Span) -> Punct {
+    let mut close = Punct::new('>', Spacing::Alone);
+    close.set_span(span);
+    close
 }

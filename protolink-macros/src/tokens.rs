@@ -29,6 +29,43 @@ pub(crate) fn read(stream: TokenStream) -> Vec<Token> {
     tokens
 }
 
+/// Whether a token is one that is looked for, in whatever group it stands.
+pub(crate) fn any(stream: TokenStream, is: fn(&TokenTree) -> bool) -> bool {
+    stream.into_iter().any(|token| match &token {
+        TokenTree::Group(group) => any(group.stream(), is),
+        token => is(token),
+    })
+}
+
+/// Whether a token is a part of a borrow or of a lifetime.
+pub(crate) fn is_borrow(token: &TokenTree) -> bool {
+    matches!(token, TokenTree::Punct(punct) if matches!(punct.as_char(), '&' | '\''))
+}
+
+/// The angle brackets that are open after the tokens that were passed.
+#[derive(Default)]
+pub(crate) struct Angles {
+    depth: i32,
+    /// Whether a `>` that follows is the end of `->`.
+    in_arrow: bool,
+}
+
+impl Angles {
+    pub(crate) fn pass(&mut self, token: &TokenTree) {
+        let char = if let TokenTree::Punct(punct) = token { punct.as_char() } else { ' ' };
+        match char {
+            '<' => self.depth += 1,
+            '>' if !self.in_arrow => self.depth -= 1,
+            _ => {}
+        }
+        self.in_arrow = char == '-';
+    }
+
+    pub(crate) fn are_closed(&self) -> bool {
+        self.depth == 0
+    }
+}
+
 /// Whether a word stands somewhere. `'_` is a lifetime, and not the word `_`.
 pub(crate) fn has_word(tokens: &[Token], word: &str) -> bool {
     let mut after_quote = false;

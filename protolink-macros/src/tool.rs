@@ -12,6 +12,7 @@ use crate::krate::Krate;
 use crate::options::{OnError, ToolOptions, check_tool_name};
 use crate::spans::{ends, generated, generated_at, own};
 use crate::stage::{is_hook, is_tool};
+use crate::tokens::Angles;
 use crate::walk::{self, Part, Step};
 use crate::{alias, attributes, stub};
 
@@ -285,17 +286,13 @@ fn default_value(attribute: &Attribute) -> syn::Result<TokenStream> {
 
 /// Where an expression ends before its tokens do. A comma in angle brackets is one of `HashMap::<u8, u8>::new()`.
 fn end_of_expression(tokens: &TokenStream) -> Option<Span> {
-    let mut depth = 0;
-    for token in tokens.clone() {
-        let TokenTree::Punct(punct) = token else { continue };
-        match punct.as_char() {
-            '<' => depth += 1,
-            '>' => depth -= 1,
-            ',' | ';' if depth == 0 => return Some(punct.span()),
-            _ => {}
-        }
-    }
-    None
+    let mut angles = Angles::default();
+    let mut tokens = tokens.clone().into_iter();
+    let end = tokens.find(|token| {
+        angles.pass(token);
+        angles.are_closed() && matches!(token, TokenTree::Punct(punct) if matches!(punct.as_char(), ',' | ';'))
+    });
+    end.map(|end| end.span())
 }
 
 /// The documentation comments as one text.

@@ -17,6 +17,10 @@ fn of_a_trait<'a>(_request: &'a mut ModelRequest<'_>, _state: State<Arc<dyn Iter
 fn of_a_function(_request: &mut ModelRequest<'_>, _state: State<Arc<dyn Fn(Database) + Send + Sync>>) {} // wrong
 
 #[before_model]
+fn of_what_a_function_returns(_request: &mut ModelRequest<'_>, _state: State<Arc<dyn Fn() -> Database + Send + Sync>>) { // wrong
+}
+
+#[before_model]
 fn of_a_letter(_request: &mut ModelRequest<'_>, _state: State<B>) {} // wrong
 
 #[after_tool]
@@ -55,6 +59,6 @@ fn argument_left_out(_limit: _) {} // wrong
 
 fn main() {
     let builder = Agent::builder("a").tools(tools![argument, letter, output, argument_left_out]);
-    let builder = builder.hooks(hooks![of_state, within_state, of_a_trait, of_a_function, of_a_letter, of_an_error]);
+    let builder = builder.hooks(hooks![of_state, within_state, of_a_trait, of_a_function, of_what_a_function_returns, of_a_letter, of_an_error]);
     let _ = builder.hooks(hooks![of_an_output, of_an_answer, of_a_later_answer, of_itself, left_out]);
 }
