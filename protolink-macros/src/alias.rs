@@ -12,7 +12,7 @@ use syn::{Attribute, GenericArgument, Generics, Lifetime, PathArguments, PathSeg
 use crate::check::PRIMITIVES;
 use crate::function::Function;
 use crate::krate::Krate;
-use crate::spans::{closing_angle, user_ends};
+use crate::spans::{closing_angle, type_ends};
 use crate::tokens;
 use crate::walk::{self, Part, Step};
 
@@ -110,7 +110,7 @@ impl Aliases<'_> {
             quote!(#(#conditions)* type #name #lifetimes = #private::Argument<#ty>;)
         });
         *count += 1;
-        let (start, end) = user_ends(ty);
+        let (start, end) = type_ends(ty);
         name.set_span(start);
         let outlived = lifetimes.params.iter().map(|_| Lifetime::new("'static", start));
         // From the first token of the type to its last, so that a message shows all of it.

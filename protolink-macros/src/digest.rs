@@ -95,8 +95,8 @@ impl Items {
 
     /// `docs` says whether `#[doc = ".."]` is documentation. Inside a macro call it is data, as in `quote!`.
     fn stream(&mut self, tokens: &[Token], docs: bool) {
-        // Whether a parenthesis that opens here would be a tuple, and not the arguments of a call.
-        let mut expression_starts = true;
+        // The last token that says something.
+        let mut before = None;
         let mut at = 0;
         while let Some(token) = tokens.get(at) {
             let rest = &tokens[at + 1..];
@@ -104,17 +104,13 @@ impl Items {
             match token {
                 Token::Group(delimiter, content) => {
                     let data = is_macro_call(&tokens[..at - 1]);
-                    self.group(*delimiter, content, expression_starts, docs && !data);
-                    expression_starts = false;
+                    self.group(*delimiter, content, before, docs && !data);
                 }
-                Token::Ident(text) => {
-                    expression_starts = is_keyword_before_expression(text);
-                    match unraw(text) {
-                        Some(keyword) if keyword.is_keyword => self.item(b'R', keyword.name.as_bytes()),
-                        Some(plain) => self.item(b'I', plain.name.as_bytes()),
-                        None => self.item(b'I', text.as_bytes()),
-                    }
-                }
+                Token::Ident(text) => match unraw(text) {
+                    Some(keyword) if keyword.is_keyword => self.item(b'R', keyword.name.as_bytes()),
+                    Some(plain) => self.item(b'I', plain.name.as_bytes()),
+                    None => self.item(b'I', text.as_bytes()),
+                },
                 Token::Punct(char, joint) => {
                     let char = *char;
                     if char == '#'
@@ -131,20 +127,17 @@ impl Items {
                     let joint = *joint && matches!(next, Some(Token::Punct(next, _)) if is_operator(char, *next));
                     let mut buffer = [0; 4];
                     self.item(if joint { b'J' } else { b'P' }, char.encode_utf8(&mut buffer).as_bytes());
-                    expression_starts = true;
                 }
-                Token::Literal(text) => {
-                    match literal_value(text) {
-                        Some((kind, value)) => self.item(kind, &value),
-                        None => self.item(b'L', text.as_bytes()),
-                    }
-                    expression_starts = false;
-                }
+                Token::Literal(text) => match literal_value(text) {
+                    Some((kind, value)) => self.item(kind, &value),
+                    None => self.item(b'L', text.as_bytes()),
+                },
             }
+            before = Some(token);
         }
     }
 
-    fn group(&mut self, delimiter: Delimiter, content: &[Token], expression_starts: bool, docs: bool) {
+    fn group(&mut self, delimiter: Delimiter, content: &[Token], before: Option<&Token>, docs: bool) {
         let (open, close) = match delimiter {
             Delimiter::Parenthesis => ("(", ")"),
             Delimiter::Brace => ("{", "}"),
@@ -154,7 +147,7 @@ impl Items {
             Delimiter::None => ("", ""),
         };
         self.item(b'G', open.as_bytes());
-        if delimiter == Delimiter::Parenthesis && expression_starts && is_tuple_of_one(content) {
+        if delimiter == Delimiter::Parenthesis && is_tuple_of_one(content) && expression_starts(before) {
             self.item(b'T', b"");
         }
         self.stream(content, docs);
@@ -191,6 +184,15 @@ fn doc_attribute(rest: &[Token]) -> Option<usize> {
         [first, ..] if is_doc(first) => Some(1),
         [Token::Punct('!', _), second, ..] if is_doc(second) => Some(2),
         _ => None,
+    }
+}
+
+/// Whether a parenthesis that opens after this would be a tuple, and not the arguments of a call.
+fn expression_starts(before: Option<&Token>) -> bool {
+    match before {
+        Some(Token::Group(..) | Token::Literal(_)) => false,
+        Some(Token::Ident(text)) => is_keyword_before_expression(text),
+        Some(Token::Punct(..)) | None => true,
     }
 }
 

@@ -15,7 +15,7 @@ use crate::function::Function;
 use crate::krate::Krate;
 use crate::options::HookOptions;
 use crate::place::Place;
-use crate::spans::{closing_angle, ends, generated_at, user_ends};
+use crate::spans::{closing_angle, ends, generated_at, type_ends};
 use crate::stage::Stage;
 use crate::tokens;
 
@@ -77,12 +77,9 @@ impl<'f> Direct<'f> {
         let kind = Ident::new(&format!("{kind}{}", self.states.len()), at);
         let error = error.iter().map(|error| error.path("IntoHookError", "into_hook_error", None, krate));
         let states = self.states.iter().map(|(state, _)| state.holding(krate));
-        let hook = self.hook();
-        let fields = std::iter::once(hook).chain(error).chain(states).enumerate().map(|(index, value)| {
-            let index = Literal::usize_unsuffixed(index);
-            quote_spanned!(at=> #index: #value)
-        });
-        quote_spanned!(at=> &#private::#stage::#kind { #(#fields),* })
+        let values = std::iter::once(self.hook()).chain(error).chain(states);
+        let indices = (0..).map(Literal::usize_unsuffixed);
+        quote_spanned!(at=> &#private::#stage::#kind { #(#indices: #values),* })
     }
 
     /// `hook::<>`, from the first token of the subject's type to its last: what does not fit of a hook whose names all
@@ -90,7 +87,7 @@ impl<'f> Direct<'f> {
     fn hook(&self) -> TokenStream {
         let name = &self.function.sig.ident;
         let Some(subject) = self.function.parameters().next() else { return name.to_token_stream() };
-        let (start, end) = user_ends(&subject.ty);
+        let (start, end) = type_ends(&subject.ty);
         let mut hook = name.clone();
         hook.set_span(name.span().located_at(start));
         let close = closing_angle(end);
@@ -187,5 +184,6 @@ fn last_segment(ty: &Type) -> Option<&PathSegment> {
 
 /// Whether a lifetime may hide in a type: a pointer to a function has no place for it.
 fn borrows(ty: &Type) -> bool {
-    tokens::any(ty.to_token_stream(), tokens::is_borrow)
+    // Most types are a name, and their tokens need not be looked at.
+    path(ty).and_then(Path::get_ident).is_none() && tokens::any(ty.to_token_stream(), tokens::is_borrow)
 }

@@ -1,6 +1,6 @@
 //! The facts of a hook as one text, which `protolink/src/hook/facts.rs` reads and describes.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 use syn::ext::IdentExt;
 
@@ -14,10 +14,16 @@ use crate::{digest, signature_text};
 pub(crate) fn expression(stage: Stage, krate: &Krate, options: &HookOptions, function: &Function) -> TokenStream {
     let known = known(stage, options, function);
     let private = krate.private();
+    // A literal that stands in `quote!` itself is parsed each time.
+    let line_break = Literal::character('\n');
     quote! {
-        #private::concat!(#known, #private::module_path!(), "\n", #private::line!(), "\n", #private::file!())
+        #private::concat!(
+            #known, #private::module_path!(), #line_break, #private::line!(), #line_break, #private::file!()
+        )
     }
 }
+
+const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
 /// What the attribute itself knows.
 fn known(stage: Stage, options: &HookOptions, function: &Function) -> String {
@@ -30,9 +36,8 @@ fn known(stage: Stage, options: &HookOptions, function: &Function) -> String {
         Stage::BeforeComplete => 'C',
     });
     for byte in digest::fingerprint(stage, options, function) {
-        for digit in [byte >> 4, byte & 0x0f] {
-            text.push(char::from(b"0123456789abcdef"[usize::from(digit)]));
-        }
+        text.push(char::from(DIGITS[usize::from(byte >> 4)]));
+        text.push(char::from(DIGITS[usize::from(byte & 0x0f)]));
     }
     text.push_str(&name);
     text.push('\n');

@@ -240,11 +240,10 @@ pub(crate) fn declaration(function: &Function) -> TokenStream {
     let conditions = function.conditions();
     let deprecation = function.deprecation();
     let ident = generated(&function.sig.ident);
-    let structure = quote_spanned!(ident.span()=> #vis struct #ident {});
-    quote! {
+    quote_spanned! {ident.span()=>
         #(#conditions)*
         #[doc(hidden)]
         #deprecation
-        #structure
+        #vis struct #ident {}
     }
 }

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{ToTokens, quote_spanned};
 use syn::Type;
 
 use crate::krate::Krate;
 use crate::lifetimes;
-use crate::spans::ends;
+use crate::spans::{generated_at, type_ends};
 
 /// A type of the signature as it is used in generated code.
 pub(crate) struct Place<'f> {
@@ -20,14 +20,17 @@ pub(crate) struct Place<'f> {
 impl<'f> Place<'f> {
     /// A type with its lifetimes erased, so that it can stand in a body.
     pub(crate) fn erased(ty: &Type) -> Self {
-        let (start, end) = ends(ty);
-        Self { ty: Cow::Owned(lifetimes::erase(ty)), start, end }
+        Self::at(ty, Cow::Owned(lifetimes::erase(ty)))
     }
 
     /// A type in which no lifetime stands.
     pub(crate) fn owned(ty: &'f Type) -> Self {
-        let (start, end) = ends(ty);
-        Self { ty: Cow::Borrowed(ty), start, end }
+        Self::at(ty, Cow::Borrowed(ty))
+    }
+
+    fn at(place: &Type, ty: Cow<'f, Type>) -> Self {
+        let (start, end) = type_ends(place);
+        Self { ty, start: generated_at(start), end: generated_at(end) }
     }
 
     /// `<#ty as #check>::#function`, all of it where the type stands.
@@ -41,10 +44,8 @@ impl<'f> Place<'f> {
         let Self { ty, start, end } = self;
         let private = krate.private_at(*start);
         let check = Ident::new(check, *start);
-        let open = quote_spanned!(*start=> <);
         let function = Ident::new(function, *end);
-        let rest = quote_spanned!(*start=> as #private::#check #parameters>::#function);
-        quote!(#open #ty #rest)
+        quote_spanned!(*start=> <#ty as #private::#check #parameters>::#function)
     }
 
     /// The function that makes a `State<T>` of a `T`, which is refused at the type where it is no `State`.
@@ -56,10 +57,8 @@ impl<'f> Place<'f> {
     /// reported there.
     pub(crate) fn through(&self, function: &TokenStream, argument: impl ToTokens) -> TokenStream {
         let ty = &self.ty;
-        let open = quote_spanned!(self.start=> <);
-        let function = quote_spanned!(self.start=> as #function);
         let mut argument = Group::new(Delimiter::Parenthesis, argument.into_token_stream());
         argument.set_span(self.end);
-        quote!(#open #ty #function #argument)
+        quote_spanned!(self.start=> <#ty as #function #argument)
     }
 }

@@ -5,6 +5,7 @@
 
 use proc_macro2::{Ident, Punct, Spacing, Span};
 use quote::ToTokens;
+use syn::{Path, PathArguments, Type, TypePath};
 
 /// The place of `span`, as generated code.
 pub(crate) fn generated_at(span: Span) -> Span {
@@ -35,6 +36,26 @@ pub(crate) fn user_ends(tokens: &impl ToTokens) -> (Span, Span) {
     let mut spans = tokens.to_token_stream().into_iter().map(|token| token.span());
     let start = spans.next().unwrap_or_else(Span::call_site);
     (start, spans.last().unwrap_or(start))
+}
+
+/// Where a type starts and ends, as the user's code. Of most types this can be seen as they are; tokens are made of the
+/// others, by calls of the compiler.
+pub(crate) fn type_ends(ty: &Type) -> (Span, Span) {
+    match ty {
+        Type::Reference(reference) => (reference.and_token.span, type_ends(&reference.elem).1),
+        Type::Path(TypePath { qself: None, path, .. }) => path_ends(path).unwrap_or_else(|| user_ends(path)),
+        _ => user_ends(ty),
+    }
+}
+
+fn path_ends(path: &Path) -> Option<(Span, Span)> {
+    let (first, last) = (path.segments.first()?, path.segments.last()?);
+    let start = path.leading_colon.map_or(first.ident.span(), |colons| colons.spans[0]);
+    match &last.arguments {
+        PathArguments::None => Some((start, last.ident.span())),
+        PathArguments::AngleBracketed(arguments) => Some((start, arguments.gt_token.span)),
+        PathArguments::Parenthesized(_) => None,
+    }
 }
 
 /// `>`, which ends a path there, so that a message shows the path up to it.
