@@ -7,12 +7,12 @@
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{Attribute, GenericArgument, Generics, Lifetime, PathArguments, PathSegment, ReturnType, Type, TypePath};
+use syn::{Attribute, GenericArgument, Generics, Lifetime, PathArguments, PathSegment, Type, TypePath};
 
 use crate::check::PRIMITIVES;
-use crate::function::Function;
+use crate::function::{Function, returned_mut};
 use crate::krate::Krate;
-use crate::spans::{closing_angle, type_ends};
+use crate::spans::{closing_angle, user_ends};
 use crate::tokens;
 use crate::walk::{self, Part, Step};
 
@@ -69,10 +69,7 @@ impl Aliases<'_> {
             PathArguments::None => return,
             PathArguments::AngleBracketed(arguments) => arguments.args.iter_mut().filter_map(argument).collect(),
             PathArguments::Parenthesized(arguments) => {
-                let output = match &mut arguments.output {
-                    ReturnType::Default => None,
-                    ReturnType::Type(_, ty) => Some(&mut **ty),
-                };
+                let output = returned_mut(&mut arguments.output);
                 arguments.inputs.iter_mut().map(|input| &mut input.ty).chain(output).collect()
             }
         };
@@ -110,7 +107,7 @@ impl Aliases<'_> {
             quote!(#(#conditions)* type #name #lifetimes = #private::Argument<#ty>;)
         });
         *count += 1;
-        let (start, end) = type_ends(ty);
+        let (start, end) = user_ends(ty);
         name.set_span(start);
         let outlived = lifetimes.params.iter().map(|_| Lifetime::new("'static", start));
         // From the first token of the type to its last, so that a message shows all of it.

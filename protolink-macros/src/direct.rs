@@ -15,7 +15,7 @@ use crate::function::Function;
 use crate::krate::Krate;
 use crate::options::HookOptions;
 use crate::place::Place;
-use crate::spans::{closing_angle, ends, generated_at, type_ends};
+use crate::spans::{closing_angle, ends, generated_at, user_ends};
 use crate::stage::Stage;
 use crate::tokens;
 
@@ -87,7 +87,7 @@ impl<'f> Direct<'f> {
     fn hook(&self) -> TokenStream {
         let name = &self.function.sig.ident;
         let Some(subject) = self.function.parameters().next() else { return name.to_token_stream() };
-        let (start, end) = type_ends(&subject.ty);
+        let (start, end) = user_ends(&subject.ty);
         let mut hook = name.clone();
         hook.set_span(name.span().located_at(start));
         let close = closing_angle(end);

@@ -109,8 +109,6 @@ fn part(krate: &Krate, input: &Structure, field: &Field, member: &Member) -> Tok
     let private = krate.private_at(start);
     let (ident, ty) = (&input.ident, &field.ty);
     let state = crate::spans::own("state");
-    let clone = quote_spanned!(start=> as #private::Clone>::clone);
-    let open = quote_spanned!(start=> <);
     let argument = quote_spanned!(end=> (&#state.#member));
     let mut place = ident.clone();
     place.set_span(generated_at(ident.span()));
@@ -119,7 +117,7 @@ fn part(krate: &Krate, input: &Structure, field: &Field, member: &Member) -> Tok
         #[automatically_derived]
         impl #private::FromRef<#place> for #ty {
             fn from_ref(#state: &#place) -> Self {
-                #open #ty #clone #argument
+                <#ty as #private::Clone>::clone #argument
             }
         }
     }

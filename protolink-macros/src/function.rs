@@ -94,11 +94,7 @@ impl Function {
             Input::Parameter(parameter) => Some(&mut parameter.ty),
             Input::Receiver(_) | Input::Variadic(_) => None,
         });
-        let output = match &mut self.sig.output {
-            ReturnType::Default => None,
-            ReturnType::Type(_, ty) => Some(&mut **ty),
-        };
-        (parameters, output)
+        (parameters, returned_mut(&mut self.sig.output))
     }
 
     /// The type parameters of the generated code, which also names the `tool` of an option.
@@ -118,6 +114,14 @@ impl Function {
 
     pub(crate) fn is_async(&self) -> bool {
         self.sig.asyncness.is_some()
+    }
+}
+
+/// The type after `->`.
+pub(crate) fn returned_mut(output: &mut ReturnType) -> Option<&mut Type> {
+    match output {
+        ReturnType::Default => None,
+        ReturnType::Type(_, ty) => Some(ty),
     }
 }
 

@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Punct, Spacing, Span, TokenStream};
 use quote::{ToTokens, TokenStreamExt, quote};
 use syn::Path;
 
-use crate::spans::user_ends;
+use crate::spans::path_ends;
 
 /// What generated code imports from a crate that an option names: a path that leads to something else is then missed
 /// once, at the option, and not at each place that needs it.
@@ -47,7 +47,7 @@ impl Krate {
     pub(crate) fn import(&self) -> Option<TokenStream> {
         let Self::Renamed(path) = self else { return None };
         // The name is what the message shows of a path that leads to another crate, where the user wrote the path.
-        let end = user_ends(path).1;
+        let end = path_ends(path).1;
         let module = Ident::new("protolink_attributes", end);
         let imported = Ident::new(IMPORTED, end);
         Some(quote!(#[allow(unused_imports)] use #path::#module as #imported;))

@@ -8,7 +8,7 @@ use syn::Type;
 
 use crate::krate::Krate;
 use crate::lifetimes;
-use crate::spans::{generated_at, type_ends};
+use crate::spans::ends;
 
 /// A type of the signature as it is used in generated code.
 pub(crate) struct Place<'f> {
@@ -29,8 +29,8 @@ impl<'f> Place<'f> {
     }
 
     fn at(place: &Type, ty: Cow<'f, Type>) -> Self {
-        let (start, end) = type_ends(place);
-        Self { ty, start: generated_at(start), end: generated_at(end) }
+        let (start, end) = ends(place);
+        Self { ty, start, end }
     }
 
     /// `<#ty as #check>::#function`, all of it where the type stands.

@@ -1,8 +1,8 @@
 //! SHA-256 (FIPS 180-4). A hundred lines, where a crate would cost every user of the macros a second of build time.
 //!
-//! It is written for a build without optimisation, which is how most users build it: no call for a word, no index that is
-//! checked, since all are literals, and no word that moves from one name to the next. A loop over the rounds, as the
-//! standard has it, takes four times as many instructions.
+//! It is written for a build without optimisation, which is how most users build it: in the rounds no index is checked,
+//! since all are literals, and no word moves from one name to the next. A loop over the rounds, as the standard has it,
+//! takes four times as many instructions.
 
 #[rustfmt::skip]
 const ROUND_CONSTANTS: [[u32; 16]; 4] = [

@@ -24,38 +24,39 @@ pub(crate) fn own(name: &str) -> Ident {
     Ident::new(name, Span::mixed_site())
 }
 
-/// Where a piece of syntax starts and ends, as generated code. The compiler joins the two spans of an expression's
-/// first and last token itself; on stable `Spanned::span` is that of the first token alone.
-pub(crate) fn ends(tokens: &impl ToTokens) -> (Span, Span) {
-    let (start, end) = user_ends(tokens);
+/// Where a type starts and ends, as generated code. The compiler joins the two spans of an expression's first and last
+/// token itself; on stable `Spanned::span` is that of the first token alone.
+pub(crate) fn ends(ty: &Type) -> (Span, Span) {
+    let (start, end) = user_ends(ty);
     (generated_at(start), generated_at(end))
 }
 
-/// Where a piece of syntax starts and ends, as the user's code.
-pub(crate) fn user_ends(tokens: &impl ToTokens) -> (Span, Span) {
+/// Where a type starts and ends, as the user's code. Most types show it as they are; of the others tokens are made, by
+/// calls of the compiler.
+pub(crate) fn user_ends(ty: &Type) -> (Span, Span) {
+    match ty {
+        Type::Reference(reference) => (reference.and_token.span, user_ends(&reference.elem).1),
+        Type::Path(TypePath { qself: None, path, .. }) => path_ends(path),
+        _ => token_ends(ty),
+    }
+}
+
+/// Where a path starts and ends, as the user's code.
+pub(crate) fn path_ends(path: &Path) -> (Span, Span) {
+    let (Some(first), Some(last)) = (path.segments.first(), path.segments.last()) else { return token_ends(path) };
+    let start = path.leading_colon.map_or(first.ident.span(), |colons| colons.spans[0]);
+    match &last.arguments {
+        PathArguments::None => (start, last.ident.span()),
+        PathArguments::AngleBracketed(arguments) => (start, arguments.gt_token.span),
+        PathArguments::Parenthesized(_) => token_ends(path),
+    }
+}
+
+/// Where tokens start and end, as the user's code.
+pub(crate) fn token_ends(tokens: &impl ToTokens) -> (Span, Span) {
     let mut spans = tokens.to_token_stream().into_iter().map(|token| token.span());
     let start = spans.next().unwrap_or_else(Span::call_site);
     (start, spans.last().unwrap_or(start))
-}
-
-/// Where a type starts and ends, as the user's code. Of most types this can be seen as they are; tokens are made of the
-/// others, by calls of the compiler.
-pub(crate) fn type_ends(ty: &Type) -> (Span, Span) {
-    match ty {
-        Type::Reference(reference) => (reference.and_token.span, type_ends(&reference.elem).1),
-        Type::Path(TypePath { qself: None, path, .. }) => path_ends(path).unwrap_or_else(|| user_ends(path)),
-        _ => user_ends(ty),
-    }
-}
-
-fn path_ends(path: &Path) -> Option<(Span, Span)> {
-    let (first, last) = (path.segments.first()?, path.segments.last()?);
-    let start = path.leading_colon.map_or(first.ident.span(), |colons| colons.spans[0]);
-    match &last.arguments {
-        PathArguments::None => Some((start, last.ident.span())),
-        PathArguments::AngleBracketed(arguments) => Some((start, arguments.gt_token.span)),
-        PathArguments::Parenthesized(_) => None,
-    }
 }
 
 /// `>`, which ends a path there, so that a message shows the path up to it.

@@ -10,7 +10,7 @@ use crate::function::{Function, with_parameters};
 use crate::hook::half_typed;
 use crate::krate::Krate;
 use crate::options::{OnError, ToolOptions, check_tool_name};
-use crate::spans::{ends, generated, generated_at, own};
+use crate::spans::{ends, generated, generated_at, own, token_ends};
 use crate::stage::{is_hook, is_tool};
 use crate::tokens::Angles;
 use crate::walk::{self, Part, Step};
@@ -217,9 +217,7 @@ impl Argument {
                 quote_spanned!(start=> #private::DefaultParameter>::describe_default(&mut #schema, #name, #description, #default()))
             }
         };
-        let open = quote_spanned!(start=> <);
-        let through = quote_spanned!(start=> as #call;);
-        quote!(#open #ty #through)
+        quote_spanned!(start=> <#ty as #call;)
     }
 
     /// `fn default_1() -> u32 { 10 }`, so that the default is written out once, and checked once.
@@ -228,7 +226,7 @@ impl Argument {
         let (ty, span) = (&self.ty, ends(&self.ty).0);
         // What is missing of an expression is missed at its end.
         let mut body = Group::new(Delimiter::Brace, value.clone());
-        body.set_span(ends(value).1);
+        body.set_span(generated_at(token_ends(value).1));
         Some(quote_spanned!(span=> fn #function() -> #ty #body))
     }
 
@@ -237,13 +235,11 @@ impl Argument {
         let (start, _) = ends(&self.ty);
         let (private, kind, ty) = (krate.private_at(start), self.kind(krate), &self.ty);
         let (arguments, name) = (own("arguments"), self.name());
-        let open = quote_spanned!(start=> <);
-        let check = if self.default.is_some() {
-            quote_spanned!(start=> as #private::DefaultParameter>::check_or_default(#arguments, #name)?;)
+        if self.default.is_some() {
+            quote_spanned!(start=> <#ty as #private::DefaultParameter>::check_or_default(#arguments, #name)?;)
         } else {
-            quote_spanned!(start=> as #private::ToolParameter<#kind>>::check(#arguments, #name)?;)
-        };
-        quote!(#open #ty #check)
+            quote_spanned!(start=> <#ty as #private::ToolParameter<#kind>>::check(#arguments, #name)?;)
+        }
     }
 
     fn name(&self) -> String {
@@ -256,19 +252,17 @@ impl Argument {
         let (private, kind, ty) = (krate.private_at(start), self.kind(krate), &self.ty);
         let call = own("call");
         let name = self.name();
-        let open = quote_spanned!(start=> <);
         let taken = quote_spanned! {start=>
             <#ty as #private::FromCall<#state, #kind>>::take(&mut #call, #name)
         };
-        let accept = match &self.default {
+        match &self.default {
             None => {
-                quote_spanned!(start=> as #private::ToolParameter<#kind>>::accept(#taken, #name)?)
+                quote_spanned!(start=> <#ty as #private::ToolParameter<#kind>>::accept(#taken, #name)?)
             }
             Some((default, _)) => {
-                quote_spanned!(start=> as #private::DefaultParameter>::accept_or(#taken, #name, #default)?)
+                quote_spanned!(start=> <#ty as #private::DefaultParameter>::accept_or(#taken, #name, #default)?)
             }
-        };
-        quote!(#open #ty #accept)
+        }
     }
 }
 
@@ -353,9 +347,7 @@ fn output(krate: &Krate, function: &Function) -> Output {
 fn output_type(krate: &Krate, function: &Function) -> TokenStream {
     let Output { ty, fallible, start, .. } = output(krate, function);
     let private = krate.private_at(start);
-    let open = quote_spanned!(start=> <);
-    let rest = quote_spanned!(start=> as #private::ToolOutput<#fallible>>::Output);
-    quote!(#open #ty #rest)
+    quote_spanned!(start=> <#ty as #private::ToolOutput<#fallible>>::Output)
 }
 
 fn registration(
@@ -460,9 +452,7 @@ fn thunk(krate: &Krate, function: &Function, arguments: &[Argument], agent: &Ide
     let split = {
         let mut converted = Group::new(Delimiter::Parenthesis, quote!(#result));
         converted.set_span(end);
-        let open = quote_spanned!(start=> <);
-        let split = quote_spanned!(start=> as #output_private::ToolOutput<#fallible>>::split);
-        quote!(#open #ty #split #converted)
+        quote_spanned!(start=> <#ty as #output_private::ToolOutput<#fallible>>::split #converted)
     };
     let into = quote_spanned!(start=> #output_private::into_tool_result::<Self, _>);
     let boxed = {
